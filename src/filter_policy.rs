@@ -1,0 +1,86 @@
+//! The trait between a storage engine and its filters.
+//!
+//! Mirrors [`include/leveldb/filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
+
+use std::sync::Arc;
+
+/// Makes a small filter for a set of keys, and asks it whether a key may be in the set.
+///
+/// A storage engine writes a filter beside the keys and asks it before it reads them: a `false`
+/// saves the read. Implement it for a filter of your own, or to wrap another policy. An engine
+/// whose comparator ignores parts of a key must wrap one, since equal keys must be equal bytes
+/// here.
+///
+/// The trait is object safe, and it is implemented for `&P`, `Box<P>` and `Arc<P>`, so an engine
+/// may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
+///
+/// Mirrors `FilterPolicy` in LevelDB's `include/leveldb/filter_policy.h`.
+///
+/// ```
+/// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+///
+/// /// For a comparator that ignores ASCII case.
+/// struct IgnoreCase(BloomFilterPolicy);
+///
+/// impl FilterPolicy for IgnoreCase {
+///     fn name(&self) -> &str {
+///         "example.IgnoreCaseBloomFilter"
+///     }
+///
+///     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+///         let keys: Vec<_> = keys.iter().map(|key| key.to_ascii_lowercase()).collect();
+///         let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+///         self.0.create_filter(&keys, dst);
+///     }
+///
+///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+///         self.0.key_may_match(&key.to_ascii_lowercase(), filter)
+///     }
+/// }
+///
+/// let policy: &dyn FilterPolicy = &IgnoreCase(BloomFilterPolicy::default());
+/// let mut filter = Vec::new();
+/// policy.create_filter(&[b"Key"], &mut filter);
+/// assert!(policy.key_may_match(b"kEY", &filter));
+/// ```
+pub trait FilterPolicy: Send + Sync {
+    /// The name under which a table stores this policy's filters.
+    ///
+    /// A reader uses a table's filters only where the names are equal, so a change of the bytes
+    /// that [`create_filter`](Self::create_filter) makes needs a new name; otherwise old filters
+    /// are misread, and keys are lost.
+    fn name(&self) -> &str;
+
+    /// Appends a filter for `keys` to `dst`.
+    ///
+    /// What `dst` holds already stays as it is. Keys may repeat, and may come in any order, though
+    /// an engine has them in the order of its comparator.
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);
+
+    /// Whether `key` may be among the keys from which `filter` was made.
+    ///
+    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended. The answer
+    /// must be `true` for each of its keys, and should be `false` for most others. It must not
+    /// panic, whatever the bytes: they come from a disk.
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<P: FilterPolicy + ?Sized> FilterPolicy for $pointer {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+
+            fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+                (**self).create_filter(keys, dst);
+            }
+
+            fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+                (**self).key_may_match(key, filter)
+            }
+        }
+    )*};
+}
+
+forward!(&P, Box<P>, Arc<P>);
