@@ -1,4 +1,48 @@
 //! What several test crates share.
+#![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
-#[allow(dead_code, reason = "each test crate uses a part")]
-pub(crate) mod table;
+pub mod reference;
+pub mod table;
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
+
+/// The filter that `policy` makes for `keys`, alone in its buffer.
+pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> Vec<u8> {
+    let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+    let mut filter = Vec::new();
+    policy.create_filter(&keys, &mut filter);
+    filter
+}
+
+/// Asserts that a lookup in `filter` answers as LevelDB does.
+#[track_caller]
+pub fn assert_matches_as_reference(key: &[u8], filter: &[u8]) {
+    assert_eq!(
+        BloomFilterPolicy::default().key_may_match(key, filter),
+        reference::key_may_match(key, filter),
+        "key {key:02x?} in filter {filter:02x?}"
+    );
+}
+
+/// Asserts that a reader of `contents` finds the bytes that LevelDB finds for `block_offset`, and
+/// answers as it does.
+#[track_caller]
+pub fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
+    let reader = FilterBlockReader::new(BloomFilterPolicy::default(), contents);
+    assert_eq!(
+        reader.filter(block_offset),
+        reference::block_filter(contents, block_offset),
+        "block offset {block_offset} in filter block {contents:02x?}"
+    );
+    assert_eq!(
+        reader.key_may_match(block_offset, key),
+        reference::block_key_may_match(contents, block_offset, key),
+        "key {key:02x?} at block offset {block_offset} in filter block {contents:02x?}"
+    );
+}
+
+/// `len` bytes without a pattern, the same in every run.
+pub fn noise(len: usize, seed: u32) -> Vec<u8> {
+    let words = (0u32..).flat_map(|i| reference::hash(&i.to_le_bytes(), seed).to_le_bytes());
+    words.take(len).collect()
+}

@@ -1,0 +1,136 @@
+//! Counts allocations: a lookup makes none, and a filter at most one.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{create_filter, noise};
+use leveldb_filter::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+thread_local! {
+    /// For each thread, since tests run side by side.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct CountingAllocator;
+
+// SAFETY: both methods hand on to `System` what their caller guarantees, and the counter, which
+// needs no memory of its own, allocates nothing. The provided methods call these two.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller guarantees what `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: `ptr` came from `alloc`, hence from `System`, with this layout.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+fn count_allocations<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = ALLOCATIONS.get();
+    let result = work();
+    (result, ALLOCATIONS.get() - before)
+}
+
+fn keys(num_keys: usize) -> Vec<Vec<u8>> {
+    (0..num_keys).map(|i| noise(i % 24, 1)).collect()
+}
+
+#[test]
+fn allocations_are_counted() {
+    let (vec, allocations) = count_allocations(|| vec![0; 10]);
+    assert_eq!((vec.len(), allocations), (10, 1));
+    let (vec, allocations) = count_allocations(|| [vec, vec![0; 1000]].concat());
+    assert_eq!((vec.len(), allocations), (1010, 2));
+}
+
+#[test]
+fn a_filter_takes_one_allocation_without_waste() {
+    for num_keys in [0, 1, 6, 7, 100, 5000] {
+        let keys = keys(num_keys);
+        let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+        let mut dst = Vec::new();
+        let ((), allocations) = count_allocations(|| POLICY.create_filter(&keys, &mut dst));
+        assert_eq!(allocations, 1, "{num_keys} keys");
+        assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
+    }
+}
+
+#[test]
+fn a_filter_behind_other_bytes_allocates_at_most_once() {
+    let keys = keys(100);
+    let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+    let filter = create_filter(POLICY, &keys);
+    let before = noise(1000, 2);
+
+    let mut full = before.clone();
+    let ((), allocations) = count_allocations(|| POLICY.create_filter(&keys, &mut full));
+    assert_eq!(allocations, 1);
+    assert_eq!(full.capacity(), full.len());
+    assert_eq!(full, [before.as_slice(), &filter].concat());
+
+    let mut roomy = Vec::with_capacity(2000);
+    roomy.extend(&before);
+    let ((), allocations) = count_allocations(|| POLICY.create_filter(&keys, &mut roomy));
+    assert_eq!(allocations, 0);
+    assert_eq!(roomy, full);
+}
+
+#[test]
+fn a_lookup_allocates_nothing() {
+    let keys = keys(100);
+    let internal_key_policy = InternalKeyPolicy::new(POLICY);
+    let filter = create_filter(POLICY, &keys);
+    let filters = [filter.as_slice(), &[], &[0], &[0, 31], &noise(100, 3)];
+    for filter in filters {
+        for key in &keys {
+            let (_, allocations) = count_allocations(|| {
+                POLICY.key_may_match(key, filter) | internal_key_policy.key_may_match(key, filter)
+            });
+            assert_eq!(allocations, 0);
+        }
+    }
+}
+
+#[test]
+fn a_reader_allocates_nothing() {
+    let keys = keys(100);
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.start_block(5000);
+    for key in &keys {
+        builder.add_key(key);
+    }
+    let real = builder.finish();
+    for contents in [real.as_slice(), &real[1..], &[], &noise(100, 4)] {
+        for key in &keys {
+            let (_, allocations) = count_allocations(|| {
+                let reader = FilterBlockReader::new(POLICY, contents);
+                reader.key_may_match(0, key) | reader.key_may_match(5000, key)
+            });
+            assert_eq!(allocations, 0);
+        }
+    }
+}
+
+#[test]
+fn internal_keys_take_a_list_only_above_128_keys() {
+    let policy = InternalKeyPolicy::new(POLICY);
+    for (num_keys, expected) in [(0, 1), (128, 1), (129, 2), (1000, 2)] {
+        let keys = keys(num_keys);
+        let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+        let mut dst = Vec::new();
+        let ((), allocations) = count_allocations(|| policy.create_filter(&keys, &mut dst));
+        assert_eq!(allocations, expected, "{num_keys} keys");
+    }
+}

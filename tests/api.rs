@@ -1,0 +1,178 @@
+//! The shape of the API: what holds a policy, what is known at compile time, and what panics.
+
+mod common;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use common::create_filter;
+use leveldb_filter::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+};
+
+const POLICY: BloomFilterPolicy =
+    BloomFilterPolicy::new(16).with_name("example.Bloom").with_num_probes(8);
+
+const FILTER_LEN: usize = POLICY.filter_len(100);
+
+#[test]
+fn policies_are_made_at_compile_time() {
+    static SHARED: &dyn FilterPolicy = &InternalKeyPolicy::new(POLICY);
+    const {
+        assert!(POLICY.bits_per_key() == 16);
+        assert!(POLICY.num_probes() == 8);
+        assert!(FILTER_LEN == 201);
+    }
+    assert_eq!(SHARED.name(), "example.Bloom");
+}
+
+#[test]
+fn a_policy_answers_the_same_whatever_holds_it() {
+    fn assert_is_policy(policy: impl FilterPolicy) {
+        assert_eq!(policy.name(), POLICY.name());
+        let filter = create_filter(&policy, &["fig", "lime"]);
+        assert_eq!(filter, create_filter(POLICY, &["fig", "lime"]));
+        assert!(policy.key_may_match(b"fig", &filter));
+        assert!(!policy.key_may_match(b"pear", &filter));
+    }
+
+    let boxed: Box<dyn FilterPolicy> = Box::new(POLICY);
+    let shared: Arc<dyn FilterPolicy> = Arc::new(POLICY);
+    assert_is_policy(POLICY);
+    assert_is_policy(Box::new(&POLICY));
+    assert_is_policy(&POLICY as &dyn FilterPolicy);
+    assert_is_policy(&boxed);
+    assert_is_policy(Arc::new(boxed));
+    assert_is_policy(&*shared);
+    assert_is_policy(Box::new(Arc::clone(&shared)));
+    assert_is_policy(shared);
+}
+
+#[test]
+fn builder_and_reader_may_hold_different_pointers_to_a_policy() {
+    let shared: Arc<dyn FilterPolicy> = Arc::new(POLICY);
+    let mut builder = FilterBlockBuilder::new(&*shared);
+    builder.start_block(0);
+    builder.add_key(b"fig");
+    let contents = builder.finish();
+
+    let borrowed = FilterBlockReader::new(&POLICY, contents.as_slice());
+    assert!(borrowed.key_may_match(0, b"fig"));
+    let owned = FilterBlockReader::new(shared, Arc::<[u8]>::from(contents));
+    assert!(owned.clone().key_may_match(0, b"fig"));
+    assert!(!owned.key_may_match(0, b"pear"));
+}
+
+#[test]
+fn types_have_the_common_traits() {
+    fn assert_is_value<T: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static>() {}
+    fn assert_is_shared<T: Clone + Debug + Send + Sync + 'static>() {}
+    fn assert_is_copied<T: Copy + Debug + Send + Sync>() {}
+
+    assert_is_value::<BloomFilterPolicy>();
+    assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
+    assert_is_shared::<FilterBlockBuilder<BloomFilterPolicy>>();
+    assert_is_shared::<FilterBlockReader<BloomFilterPolicy, Vec<u8>>>();
+    assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
+}
+
+#[test]
+fn the_default_is_10_bits_per_key() {
+    assert_eq!(BloomFilterPolicy::default(), BloomFilterPolicy::new(10));
+    assert_eq!(BloomFilterPolicy::default().bits_per_key(), 10);
+    assert_eq!(BloomFilterPolicy::default().num_probes(), 6);
+}
+
+#[test]
+fn names_are_those_in_tables() {
+    assert_eq!(BloomFilterPolicy::NAME, "leveldb.BuiltinBloomFilter2");
+    assert_eq!(BloomFilterPolicy::GOLEVELDB_NAME, "leveldb.BuiltinBloomFilter");
+    assert_eq!(BloomFilterPolicy::default().name(), BloomFilterPolicy::NAME);
+    assert_eq!(InternalKeyPolicy::new(POLICY).name(), POLICY.name());
+}
+
+#[test]
+fn another_name_changes_no_byte() {
+    let policy = BloomFilterPolicy::default();
+    let renamed = policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME);
+    assert_eq!(renamed.name(), "leveldb.BuiltinBloomFilter");
+    assert_ne!(renamed, policy);
+    assert_eq!(create_filter(renamed, &["fig"]), create_filter(policy, &["fig"]));
+}
+
+#[test]
+fn another_number_of_probes_changes_no_length() {
+    let policy = BloomFilterPolicy::default();
+    for num_probes in 1..=30 {
+        let changed = policy.with_num_probes(num_probes);
+        assert_eq!(changed.num_probes(), num_probes);
+        assert_eq!(changed.bits_per_key(), policy.bits_per_key());
+        let filter = create_filter(changed, &["fig"; 20]);
+        assert_eq!(filter.len(), policy.filter_len(20));
+        assert_eq!(filter.last(), Some(&num_probes));
+        assert!(policy.key_may_match(b"fig", &filter));
+    }
+}
+
+#[test]
+#[should_panic(expected = "number of probes not in 1..=30")]
+fn no_probes_panic() {
+    let _ = BloomFilterPolicy::default().with_num_probes(0);
+}
+
+#[test]
+#[should_panic(expected = "number of probes not in 1..=30")]
+fn a_reserved_number_of_probes_panics() {
+    let _ = BloomFilterPolicy::default().with_num_probes(31);
+}
+
+#[test]
+fn the_longest_filter_does_not_wrap() {
+    assert_eq!(BloomFilterPolicy::new(usize::MAX).filter_len(1), usize::MAX / 8 + 2);
+    assert_eq!(BloomFilterPolicy::new(usize::MAX).filter_len(0), 9);
+}
+
+#[test]
+#[should_panic(expected = "capacity overflow")]
+fn a_length_above_usize_panics() {
+    let _ = BloomFilterPolicy::new(usize::MAX / 2 + 1).filter_len(2);
+}
+
+#[test]
+fn a_filter_above_usize_panics_before_it_touches_the_buffer() {
+    let mut dst = b"before".to_vec();
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1);
+        policy.create_filter(&[b"fig", b"lime"], &mut dst);
+    }));
+    assert!(result.is_err());
+    assert_eq!(dst, b"before");
+}
+
+#[test]
+fn block_offsets_may_stay_in_the_range_of_the_last_filter() {
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.start_block(5000);
+    builder.start_block(4096);
+    builder.start_block(6143);
+}
+
+#[test]
+#[should_panic(expected = "block offset 4095 goes back to filter 1 of 2 made")]
+fn a_block_offset_that_goes_back_panics() {
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.start_block(5000);
+    builder.start_block(4095);
+}
+
+#[test]
+fn a_builder_prints_its_state_and_no_keys() {
+    let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::default());
+    builder.start_block(5000);
+    builder.add_key(b"secret");
+    let printed = format!("{builder:?}");
+    assert!(printed.starts_with("FilterBlockBuilder { policy: BloomFilterPolicy {"), "{printed}");
+    assert!(printed.ends_with("filters: 2, pending_keys: 1, .. }"), "{printed}");
+}

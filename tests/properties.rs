@@ -1,0 +1,270 @@
+//! For all inputs: the library makes the bytes and gives the answers of the plain-loop oracle.
+//!
+//! The cases are the same in every run; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for others.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{assert_matches_as_reference, assert_reads_as_reference, create_filter, reference};
+use leveldb_filter::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, InternalKeyPolicy, bloom_hash, hash,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::RngSeed;
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(0xbc9f1d34),
+        ..ProptestConfig::default()
+    }
+}
+
+/// Keys of up to 40 bytes, and tiny ones that often repeat.
+fn any_key() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![3 => vec(any::<u8>(), 0..=40), 1 => vec(0x7eu8..=0x81, 0..=2)]
+}
+
+fn any_keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    prop_oneof![15 => vec(any_key(), 0..100), 1 => vec(any_key(), 1000..4000)]
+}
+
+fn any_bits_per_key() -> impl Strategy<Value = usize> {
+    prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize]
+}
+
+/// A hash where an overflow or a rounded remainder would show first, or any other.
+fn any_hash() -> impl Strategy<Value = u32> {
+    prop_oneof![0..=16u32, u32::MAX - 16..=u32::MAX, any::<u32>()]
+}
+
+/// The offset of each data block, and its keys.
+type DataBlocks = Vec<(u64, Vec<Vec<u8>>)>;
+
+fn any_data_blocks() -> impl Strategy<Value = DataBlocks> {
+    let step = prop_oneof![
+        4 => 0..3000u64,
+        1 => 3000..20_000u64,
+        2 => (0..4u64, 2046..=2050u64).prop_map(|(filters, rest)| filters * 2048 + rest),
+    ];
+    vec((step, vec(any_key(), 0..20)), 0..20).prop_map(|mut blocks| {
+        let mut block_offset = 0;
+        for (step, _) in &mut blocks {
+            block_offset += *step;
+            *step = block_offset;
+        }
+        blocks
+    })
+}
+
+fn build_filter_block(policy: impl FilterPolicy, blocks: &DataBlocks) -> Vec<u8> {
+    let mut builder = FilterBlockBuilder::new(policy);
+    for (block_offset, keys) in blocks {
+        builder.start_block(*block_offset);
+        for key in keys {
+            builder.add_key(key);
+        }
+    }
+    builder.finish()
+}
+
+fn reference_filter_block(bits_per_key: usize, blocks: &DataBlocks) -> Vec<u8> {
+    let num_probes = reference::num_probes(bits_per_key);
+    let mut builder = reference::FilterBlockBuilder::new(|keys| {
+        reference::create_filter(bits_per_key, num_probes, keys)
+    });
+    for (block_offset, keys) in blocks {
+        builder.start_block(*block_offset);
+        for key in keys {
+            builder.add_key(key);
+        }
+    }
+    builder.finish()
+}
+
+#[test]
+fn the_number_of_probes_is_leveldbs_for_all_bits_per_key() {
+    for bits_per_key in (0..100_000).chain(usize::MAX - 1000..=usize::MAX) {
+        let num_probes = BloomFilterPolicy::new(bits_per_key).num_probes();
+        assert_eq!(num_probes, reference::num_probes(bits_per_key), "{bits_per_key} bits per key");
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn hashes_are_leveldbs(data in vec(any::<u8>(), 0..=100), seed: u32) {
+        prop_assert_eq!(hash(&data, seed), reference::hash(&data, seed));
+        prop_assert_eq!(bloom_hash(&data), reference::bloom_hash(&data));
+    }
+
+    #[test]
+    fn every_hash_has_a_key_of_four_bytes(hash in any_hash()) {
+        prop_assert_eq!(bloom_hash(&reference::key_with_hash(hash)), hash);
+    }
+
+    #[test]
+    fn filters_have_leveldbs_bytes(keys in any_keys(), bits_per_key in any_bits_per_key()) {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let filter = create_filter(policy, &keys);
+
+        prop_assert_eq!(filter.len(), policy.filter_len(keys.len()));
+        let num_probes = reference::num_probes(bits_per_key);
+        prop_assert_eq!(filter, reference::create_filter(bits_per_key, num_probes, &keys));
+    }
+
+    #[test]
+    fn filters_of_any_hashes_have_leveldbs_bytes(
+        hashes in vec(any_hash(), 0..100),
+        bits_per_key in any_bits_per_key(),
+    ) {
+        let keys: Vec<_> = hashes.iter().map(|&hash| reference::key_with_hash(hash)).collect();
+        for num_probes in 1..=30 {
+            let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
+            prop_assert_eq!(
+                create_filter(policy, &keys),
+                reference::create_filter_from_hashes(bits_per_key, num_probes, &hashes)
+            );
+        }
+    }
+
+    #[test]
+    fn filters_are_appended(
+        before in vec(any::<u8>(), 0..50),
+        keys in vec(any_key(), 0..50),
+        bits_per_key in any_bits_per_key(),
+    ) {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let key_slices: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+        let mut dst = before.clone();
+        policy.create_filter(&key_slices, &mut dst);
+        prop_assert_eq!(dst, [before, create_filter(policy, &keys)].concat());
+    }
+
+    #[test]
+    fn filter_lengths_are_leveldbs(num_keys in 0..0x10000usize, bits_per_key in 0..0x10000usize) {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let filter_len = reference::num_bytes(bits_per_key, num_keys) + 1;
+        prop_assert_eq!(policy.filter_len(num_keys), filter_len);
+        let few_keys = num_keys % 100;
+        let filter_len = reference::num_bytes(bits_per_key, few_keys) + 1;
+        prop_assert_eq!(policy.filter_len(few_keys), filter_len);
+    }
+
+    #[test]
+    fn keys_of_a_filter_match(
+        keys in any_keys(),
+        bits_per_key in any_bits_per_key(),
+        num_probes in 1..=30u8,
+    ) {
+        let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
+        let filter = create_filter(policy, &keys);
+        for key in &keys {
+            prop_assert!(policy.key_may_match(key, &filter), "{:02x?}", key);
+        }
+    }
+
+    #[test]
+    fn real_filters_answer_as_leveldb(
+        keys in vec(any_key(), 0..50),
+        bits_per_key in 0..=44usize,
+        others in vec(any_key(), 50),
+        hashes in vec(any_hash(), 50),
+    ) {
+        let filter = create_filter(BloomFilterPolicy::new(bits_per_key), &keys);
+        for key in keys.iter().chain(&others) {
+            assert_matches_as_reference(key, &filter);
+        }
+        for hash in hashes {
+            assert_matches_as_reference(&reference::key_with_hash(hash), &filter);
+        }
+    }
+
+    #[test]
+    fn arbitrary_filters_answer_as_leveldb(
+        mut filter in vec(any::<u8>(), 0..200),
+        few_probes in proptest::option::of(0..4u8),
+        keys in vec(any_key(), 20),
+    ) {
+        // Most arbitrary last bytes are reserved probe counts, and many probes seldom match.
+        if let (Some(few), Some(num_probes)) = (few_probes, filter.last_mut()) {
+            *num_probes = few;
+        }
+        for key in keys {
+            assert_matches_as_reference(&key, &filter);
+        }
+    }
+
+    #[test]
+    fn filter_blocks_have_leveldbs_bytes_whatever_holds_the_policy(
+        blocks in any_data_blocks(),
+        bits_per_key in 0..=20usize,
+    ) {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let expected = reference_filter_block(bits_per_key, &blocks);
+        prop_assert_eq!(&build_filter_block(policy, &blocks), &expected);
+        prop_assert_eq!(&build_filter_block(&policy as &dyn FilterPolicy, &blocks), &expected);
+        prop_assert_eq!(&build_filter_block(Box::new(policy), &blocks), &expected);
+        let shared: Arc<dyn FilterPolicy> = Arc::new(policy);
+        prop_assert_eq!(&build_filter_block(shared, &blocks), &expected);
+    }
+
+    #[test]
+    fn filter_blocks_answer_as_leveldb(
+        blocks in any_data_blocks(),
+        changes in vec((any::<Index>(), any::<u8>()), 0..4),
+        block_offsets in vec(0..200_000u64, 10),
+    ) {
+        let mut contents = build_filter_block(BloomFilterPolicy::new(10), &blocks);
+        for (index, byte) in changes {
+            *index.get_mut(&mut contents) = byte;
+        }
+        for (block_offset, keys) in &blocks {
+            for key in keys {
+                assert_reads_as_reference(&contents, *block_offset, key);
+            }
+        }
+        for block_offset in block_offsets {
+            assert_reads_as_reference(&contents, block_offset, b"absent");
+        }
+    }
+
+    #[test]
+    fn arbitrary_filter_blocks_answer_as_leveldb(
+        mut contents in vec(any::<u8>(), 0..60),
+        words in vec(0..80u32, 0..12),
+        base_lg in 0..=66u8,
+        block_offset: u64,
+    ) {
+        contents.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        contents.push(base_lg);
+        for bits in 0..=64 {
+            let block_offset = block_offset.checked_shr(bits).unwrap_or(0);
+            assert_reads_as_reference(&contents, block_offset, b"key");
+        }
+    }
+
+    #[test]
+    fn internal_key_policies_see_keys_stripped_by_hand(
+        keys in prop_oneof![vec(any_key(), 0..100), vec(any_key(), 120..300)],
+        others in vec(any_key(), 20),
+    ) {
+        let policy = BloomFilterPolicy::new(10);
+        let internal_key_policy = InternalKeyPolicy::new(policy);
+        let user_keys: Vec<_> =
+            keys.iter().map(|key| reference::extract_user_key(key)).collect();
+        let filter = create_filter(policy, &user_keys);
+
+        prop_assert_eq!(&create_filter(internal_key_policy, &keys), &filter);
+        for key in keys.iter().chain(&others) {
+            prop_assert_eq!(
+                internal_key_policy.key_may_match(key, &filter),
+                policy.key_may_match(reference::extract_user_key(key), &filter)
+            );
+        }
+    }
+}
