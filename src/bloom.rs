@@ -2,9 +2,11 @@
 //!
 //! Mirrors [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 
+mod create;
 mod probes;
 
 use self::probes::{MAX_PROBES, Probes};
+use crate::hash::bloom_hash_batch;
 use crate::{FilterPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
@@ -150,12 +152,9 @@ impl FilterPolicy for BloomFilterPolicy {
         dst.push(self.num_probes);
 
         let probes = Probes::new(num_bytes, self.num_probes);
-        let bits = &mut dst[start..];
-        for key in keys {
-            for position in probes.positions(bloom_hash(key)) {
-                bits[(position / 8) as usize] |= 1 << (position % 8);
-            }
-        }
+        create::set_bits(&mut dst[start..], probes, keys.len(), |start, hashes| {
+            bloom_hash_batch(&keys[start..start + hashes.len()], hashes);
+        });
     }
 
     /// Whether all bits of `key` are set in `filter`.
@@ -163,6 +162,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and one with a probe count of
     /// 0 or above 30 matches everything. Takes time linear in the key's length and in the number
     /// of probes; never panics, and allocates nothing.
+    #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         let Some((&num_probes, bits)) = filter.split_last() else {
             return false;
@@ -174,8 +174,6 @@ impl FilterPolicy for BloomFilterPolicy {
             // Reserved for new encodings of short filters: consider it a match.
             return true;
         }
-        Probes::new(bits.len(), num_probes)
-            .positions(bloom_hash(key))
-            .all(|position| bits[(position / 8) as usize] & 1 << (position % 8) != 0)
+        Probes::new(bits.len(), num_probes).may_match(bits, bloom_hash(key))
     }
 }

@@ -3,6 +3,14 @@
 //! Mirrors [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc), and
 //! `BloomHash` of [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 
+mod batch;
+
+pub(crate) use batch::bloom_hash_batch;
+
+const M: u32 = 0xc6a4a793;
+
+const BLOOM_SEED: u32 = 0xbc9f1d34;
+
 /// Hashes bytes as LevelDB does: the 32-bit, murmur-like function behind its filters and its
 /// cache.
 ///
@@ -19,27 +27,8 @@
 #[inline]
 #[must_use]
 pub fn hash(data: &[u8], seed: u32) -> u32 {
-    const M: u32 = 0xc6a4a793;
-
-    // LevelDB multiplies a size_t and keeps the low 32 bits, which only depend on the low 32
-    // bits of the length.
-    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, as in LevelDB")]
-    let mut h = seed ^ (data.len() as u32).wrapping_mul(M);
-
     let words = data.chunks_exact(4);
-    let tail = words.remainder();
-    for word in words {
-        let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        h = h.wrapping_add(word).wrapping_mul(M);
-        h ^= h >> 16;
-    }
-
-    if !tail.is_empty() {
-        let tail = tail.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
-        h = h.wrapping_add(tail).wrapping_mul(M);
-        h ^= h >> 24;
-    }
-    h
+    mix_tail(words.fold(start(data.len(), seed), mix_word), data)
 }
 
 /// Hashes a key as LevelDB's Bloom filter does, so that one hash serves many filters.
@@ -55,5 +44,37 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 #[inline]
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> u32 {
-    hash(key, 0xbc9f1d34)
+    hash(key, BLOOM_SEED)
+}
+
+#[inline]
+fn start(len: usize, seed: u32) -> u32 {
+    // LevelDB multiplies a size_t and keeps the low 32 bits, which only depend on the low 32
+    // bits of the length.
+    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, as in LevelDB")]
+    let len = len as u32;
+    seed ^ len.wrapping_mul(M)
+}
+
+#[inline]
+fn mix_word(h: u32, word: &[u8]) -> u32 {
+    let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+    let h = h.wrapping_add(word).wrapping_mul(M);
+    h ^ h >> 16
+}
+
+/// Mixes in the one to three bytes of `data` behind its last whole word.
+#[inline]
+fn mix_tail(h: u32, data: &[u8]) -> u32 {
+    let len = data.len() % 4;
+    if len == 0 {
+        return h;
+    }
+    let tail = match data.last_chunk() {
+        // No branch on the number of bytes, which changes from key to key.
+        Some(last_word) => u32::from_le_bytes(*last_word) >> (32 - 8 * len),
+        None => data.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
+    };
+    let h = h.wrapping_add(tail).wrapping_mul(M);
+    h ^ h >> 24
 }
