@@ -1,6 +1,6 @@
 //! Setting the bits of many keys.
 
-use super::probes::{BATCH, Batch, Probes, set_bit};
+use super::probes::{BATCH, Batch, Probes};
 
 /// Sets the bits of `len` keys.
 ///
@@ -11,13 +11,31 @@ pub(super) fn set_bits(
     len: usize,
     mut hash: impl FnMut(usize, &mut [u32]),
 ) {
-    let mut batch = Batch::new();
+    let mut batch = Batch::new(probes);
     for start in (0..len).step_by(BATCH) {
         batch.start(BATCH.min(len - start), |hashes| hash(start, hashes));
         for _ in 0..probes.count() {
-            for &position in batch.next_positions(probes) {
-                set_bit(bits, position);
-            }
+            set_all(bits, batch.next_positions());
         }
     }
+}
+
+#[inline]
+fn set_all(bits: &mut [u8], positions: &[u32]) {
+    let mut unrolled = positions.chunks_exact(8);
+    for positions in &mut unrolled {
+        for &position in positions {
+            set_bit(bits, position);
+        }
+    }
+    for &position in unrolled.remainder() {
+        set_bit(bits, position);
+    }
+}
+
+#[inline]
+fn set_bit(bits: &mut [u8], position: u32) {
+    static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+    // A table, because shifting a byte makes each step wait for the one before on some processors.
+    bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }

@@ -1,71 +1,50 @@
 //! The one place that knows which bits a key probes.
 //!
-//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`.
+//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: a
+//! key's hash stands for its first probe, each further one adds [`delta`], and the bit is the sum
+//! modulo 2<sup>32</sup> modulo the number of bits.
+//!
+//! That last remainder is what costs. It is taken without a division, and in two ways that suit
+//! the two uses: [`Probes::bit`] for one key, [`Divisor::remainder`] for a [`Batch`] of them.
 
 /// The most probes that a filter's last byte can ask for; LevelDB reserves larger values for
 /// encodings to come.
 pub(crate) const MAX_PROBES: u8 = 30;
 
-/// How many hashes a [`Batch`] holds: enough to hide the latency of one step behind the others,
-/// few enough to stay in the first-level cache.
+/// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
+/// few enough for the first-level cache.
 pub(crate) const BATCH: usize = 64;
 
-/// How many probes a lookup makes before its first branch: few keys that are not in the filter
-/// get past them, and for LevelDB's usual numbers of probes there is no branch at all.
-const PROBES_BEFORE_BRANCH: u8 = 7;
+/// The bytes that 32-bit hashes can reach.
+const MAX_BYTES: u64 = 1 << 29;
 
-/// The filters that reach further than any 32-bit hash are at least this many bytes long.
-const MAX_REACH: usize = 1 << 29;
-
-const BIT: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+/// What is added to a key's hash from probe to probe.
+#[inline]
+const fn delta(hash: u32) -> u32 {
+    hash.rotate_right(17)
+}
 
 /// Which bits a key looks at, for a filter of a given size and number of probes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probes {
     count: u8,
-    /// The number of bits modulo 2<sup>32</sup>, at most [`MAX_REACH`] bytes.
-    num_bits: u32,
-    /// `floor(2^shift / num_bytes) + 1`, above 2<sup>29</sup> and at most 2<sup>30</sup> + 1.
-    reciprocal: u32,
-    shift: u32,
+    /// At most [`MAX_BYTES`]; a filter beyond them leaves every hash as it is.
+    num_bytes: u64,
+    /// `ceil(2^64 / num_bits)`.
+    reciprocal: u64,
 }
 
 impl Probes {
     /// `num_bytes` is the length of the filter without the byte of the probe count; not 0.
     #[inline]
     pub(crate) const fn new(num_bytes: usize, count: u8) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^29")]
-        let num_bytes = if num_bytes < MAX_REACH { num_bytes } else { MAX_REACH } as u32;
-        let shift = 29 + (u32::BITS - (num_bytes - 1).leading_zeros());
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^30 + 1")]
-        let reciprocal = ((1u64 << shift) / num_bytes as u64 + 1) as u32;
-        Self { count, num_bits: num_bytes.wrapping_mul(8), reciprocal, shift }
+        let num_bytes = num_bytes as u64;
+        let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES };
+        Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
     }
 
     pub(crate) const fn count(self) -> u8 {
         self.count
-    }
-
-    /// `hash` modulo the number of bits, without a division.
-    ///
-    /// The number of bits is 8 * `num_bytes`, so the quotient is that of `hash / 8`, a number of
-    /// 29 bits, and `num_bytes`. The reciprocal is too large by less than 1, which adds less than
-    /// 2<sup>29</sup> / 2<sup>`shift`</sup>, at most 1 / `num_bytes`, to a fraction that is at
-    /// least as far below the next whole number; so the quotient is exact.
-    #[inline]
-    fn remainder(self, hash: u32) -> u32 {
-        let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
-        #[expect(clippy::cast_possible_truncation, reason = "the quotient is below 2^29")]
-        let quotient = quotient as u32;
-        hash.wrapping_sub(quotient.wrapping_mul(self.num_bits))
-    }
-
-    /// The bit that `hash` stands for; moves `hash` on to the key's next probe.
-    #[inline]
-    fn probe(self, hash: &mut u32, delta: u32) -> u32 {
-        let position = self.remainder(*hash);
-        *hash = hash.wrapping_add(delta);
-        position
     }
 
     /// Whether all bits of a key are set.
@@ -74,53 +53,108 @@ impl Probes {
         self.rest_may_match(bits, hash, 0)
     }
 
-    /// [`may_match`](Self::may_match) for a key whose first `done` probes are known to match.
+    /// Whether all bits of a key are set, for a key whose first `done` bits are.
     #[inline]
-    fn rest_may_match(self, bits: &[u8], hash: u32, done: u8) -> bool {
+    pub(crate) fn rest_may_match(self, bits: &[u8], hash: u32, done: u8) -> bool {
         let delta = delta(hash);
         let mut hash = hash.wrapping_add(delta.wrapping_mul(done.into()));
-        let mut all_set = |probes| {
-            // One answer at the end instead of a branch for each probe: the branches of a key
-            // that is not in the filter cannot be predicted, and cost more than the probes.
-            (0..probes).fold(1, |all, _| all & bit(bits, self.probe(&mut hash, delta))) != 0
-        };
-        let left = self.count.saturating_sub(done);
-        let first = left.min(PROBES_BEFORE_BRANCH);
-        all_set(first) && (first == left || all_set(left - first))
+        let hash = &mut hash;
+        match self.count.saturating_sub(done) {
+            4 => self.all_set::<4>(bits, hash, delta),
+            5 => self.all_set::<5>(bits, hash, delta),
+            6 => self.all_set::<6>(bits, hash, delta),
+            7 => self.all_set::<7>(bits, hash, delta),
+            8 => self.all_set::<8>(bits, hash, delta),
+            // Few keys that are not in the filter get past four probes.
+            left => {
+                (0..left / 4).all(|_| self.all_set::<4>(bits, hash, delta))
+                    && (0..left % 4).all(|_| self.all_set::<1>(bits, hash, delta))
+            }
+        }
+    }
+
+    /// Whether the next `N` bits are all set; moves `hash` on.
+    ///
+    /// One answer at the end instead of a branch for each bit: the branches of a key that is not
+    /// in the filter cannot be predicted, and cost more than the probes that they save.
+    #[inline]
+    fn all_set<const N: usize>(self, bits: &[u8], hash: &mut u32, delta: u32) -> bool {
+        let mut all = 1;
+        for _ in 0..N {
+            all &= self.bit(bits, *hash);
+            *hash = hash.wrapping_add(delta);
+        }
+        all & 1 != 0
+    }
+
+    /// The bit that `hash` stands for, lowest in a word of others.
+    ///
+    /// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
+    /// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since
+    /// the number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the
+    /// bit within it is that of the hash.
+    #[inline]
+    fn bit(self, bits: &[u8], hash: u32) -> u32 {
+        let fraction = self.reciprocal.wrapping_mul(hash.into());
+        #[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
+        let byte = ((u128::from(fraction) * u128::from(self.num_bytes)) >> 64) as usize;
+        u32::from(bits[byte]) >> (hash % 8)
     }
 }
 
-/// What is added to a key's hash from probe to probe.
-#[inline]
-const fn delta(hash: u32) -> u32 {
-    hash.rotate_right(17)
+/// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
+#[derive(Clone, Copy)]
+struct Divisor {
+    /// Modulo 2<sup>32</sup>.
+    num_bits: u32,
+    /// `ceil(2^shift / num_bytes)`, at most 2<sup>30</sup>.
+    reciprocal: u32,
+    shift: u32,
 }
 
-#[inline]
-fn bit(bits: &[u8], position: u32) -> u32 {
-    u32::from(bits[(position / 8) as usize]) >> (position % 8) & 1
+impl Divisor {
+    fn new(probes: Probes) -> Self {
+        let log2 = u64::BITS - (probes.num_bytes - 1).leading_zeros();
+        let shift = 29 + log2;
+        // ceil(2^64 / (8 * num_bytes)), rounded up once more to ceil(2^shift / num_bytes).
+        let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
+        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, and at most 2^30")]
+        Self { num_bits: (probes.num_bytes * 8) as u32, reciprocal: reciprocal as u32, shift }
+    }
+
+    /// `hash` modulo the number of bits.
+    ///
+    /// The quotient is that of `hash / 8`, below 2<sup>29</sup>, and `num_bytes`. The reciprocal
+    /// times `num_bytes` is less than `num_bytes`, so at most 2<sup>shift - 29</sup>, above
+    /// 2<sup>shift</sup>; that adds less than `1 / num_bytes` to the quotient, which is too little
+    /// to reach the next whole number.
+    #[inline]
+    fn remainder(self, hash: u32) -> u32 {
+        let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
+        let multiple = (quotient & 0xffffffff) * u64::from(self.num_bits);
+        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+        let multiple = multiple as u32;
+        hash.wrapping_sub(multiple)
+    }
 }
 
-#[inline]
-pub(crate) fn set_bit(bits: &mut [u8], position: u32) {
-    bits[(position / 8) as usize] |= BIT[(position % 8) as usize];
-}
-
-/// The probes of up to [`BATCH`] keys, all first probes before all second ones, and so on: simple
-/// loops over arrays, which the compiler turns into vector instructions.
+/// The probes of up to [`BATCH`] keys: all first ones, then all second ones, and so on, in plain
+/// loops over arrays for the compiler to make vector instructions of.
 pub(crate) struct Batch {
+    divisor: Divisor,
+    len: usize,
     hashes: [u32; BATCH],
     deltas: [u32; BATCH],
     positions: [u32; BATCH],
-    len: usize,
 }
 
 impl Batch {
-    pub(crate) const fn new() -> Self {
-        Self { hashes: [0; BATCH], deltas: [0; BATCH], positions: [0; BATCH], len: 0 }
+    pub(crate) fn new(probes: Probes) -> Self {
+        let (divisor, zeros) = (Divisor::new(probes), [0; BATCH]);
+        Self { divisor, len: 0, hashes: zeros, deltas: zeros, positions: zeros }
     }
 
-    /// Starts over with the first `len` hashes, which `fill` writes.
+    /// Starts over with `len` keys, whose hashes `fill` writes.
     #[inline]
     pub(crate) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [u32])) {
         self.len = len;
@@ -131,14 +165,24 @@ impl Batch {
         }
     }
 
-    /// The next probe of each key, in the order of the keys.
+    /// The position of each key's next bit, in the order of the keys.
     #[inline]
-    pub(crate) fn next_positions(&mut self, probes: Probes) -> &[u32] {
-        let positions = &mut self.positions[..self.len];
-        let keys = self.hashes.iter_mut().zip(&self.deltas);
-        for (position, (hash, &delta)) in positions.iter_mut().zip(keys) {
-            *position = probes.probe(hash, delta);
+    pub(crate) fn next_positions(&mut self) -> &[u32] {
+        // Two copies of the loop: one of known length takes fewer instructions.
+        if self.len == BATCH {
+            self.advance(BATCH);
+        } else {
+            self.advance(self.len);
         }
-        positions
+        &self.positions[..self.len]
+    }
+
+    #[inline]
+    fn advance(&mut self, len: usize) {
+        let keys = self.hashes[..len].iter_mut().zip(&self.deltas);
+        for (position, (hash, &delta)) in self.positions[..len].iter_mut().zip(keys) {
+            *position = self.divisor.remainder(*hash);
+            *hash = hash.wrapping_add(delta);
+        }
     }
 }
