@@ -2,8 +2,16 @@
 //!
 //! Mirrors [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 
+mod builder;
 mod create;
+mod error;
+mod filter;
+mod lookup;
 mod probes;
+
+pub use self::builder::BloomFilterBuilder;
+pub use self::error::{InvalidFilter, ShapeMismatch};
+pub use self::filter::BloomFilter;
 
 use self::probes::{MAX_PROBES, Probes};
 use crate::hash::bloom_hash_batch;
@@ -116,6 +124,38 @@ impl BloomFilterPolicy {
         self.num_bytes(num_keys) + 1
     }
 
+    /// A builder of filters from keys that come one at a time.
+    #[must_use]
+    pub fn builder(&self) -> BloomFilterBuilder {
+        BloomFilterBuilder::new(*self)
+    }
+
+    /// A filter without keys, of the size for `num_keys` of them, to insert them into: for an
+    /// engine's memtable.
+    ///
+    /// With as many keys inserted it has the bytes that
+    /// [`create_filter`](FilterPolicy::create_filter) makes of them; with more, it has more false
+    /// positives. Allocates [`filter_len`](Self::filter_len) bytes.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow", if `num_keys * bits_per_key` is more than a `usize` holds.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let mut filter = BloomFilterPolicy::default().empty_filter(1_000);
+    /// assert!(!filter.insert(b"apple"));
+    /// assert!(filter.insert(b"apple"));
+    /// assert!(filter.key_may_match(b"apple"));
+    /// ```
+    #[must_use]
+    pub fn empty_filter(&self, num_keys: usize) -> BloomFilter<Vec<u8>> {
+        let mut bytes = vec![0; self.filter_len(num_keys)];
+        bytes[self.num_bytes(num_keys)] = self.num_probes;
+        BloomFilter::with_shape(bytes, Probes::new(self.num_bytes(num_keys), self.num_probes))
+    }
+
     /// The length in bytes of a filter's bits.
     const fn num_bytes(&self, num_keys: usize) -> usize {
         let num_bits = num_keys.checked_mul(self.bits_per_key).expect("capacity overflow");
@@ -145,14 +185,7 @@ impl FilterPolicy for BloomFilterPolicy {
     ///
     /// With "capacity overflow", if `keys.len() * bits_per_key` is more than a `usize` holds.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        let num_bytes = self.num_bytes(keys.len());
-        let start = dst.len();
-        dst.reserve_exact(num_bytes + 1);
-        dst.resize(start + num_bytes, 0);
-        dst.push(self.num_probes);
-
-        let probes = Probes::new(num_bytes, self.num_probes);
-        create::set_bits(&mut dst[start..], probes, keys.len(), |start, hashes| {
+        create::append_filter(*self, keys.len(), dst, |start, hashes| {
             bloom_hash_batch(&keys[start..start + hashes.len()], hashes);
         });
     }

@@ -7,7 +7,7 @@ mod filter_policy;
 mod hash;
 mod internal_key;
 
-pub use bloom::BloomFilterPolicy;
+pub use bloom::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, InvalidFilter, ShapeMismatch};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;
 pub use hash::{bloom_hash, hash};

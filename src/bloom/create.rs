@@ -1,21 +1,37 @@
-//! Setting the bits of many keys.
+//! Making a filter of many keys.
 
-use super::probes::{BATCH, Batch, Probes};
+use super::BloomFilterPolicy;
+use super::probes::{BATCH, Batch, Probes, set_bit};
 
-/// Sets the bits of `len` keys.
+/// Appends the filter of `num_keys` keys to `dst`.
 ///
 /// `hash` writes the hashes of the keys that begin at an index into a slice of at most [`BATCH`].
-pub(super) fn set_bits(
+pub(super) fn append_filter(
+    policy: BloomFilterPolicy,
+    num_keys: usize,
+    dst: &mut Vec<u8>,
+    hash: impl FnMut(usize, &mut [u32]),
+) {
+    let num_bytes = policy.num_bytes(num_keys);
+    let start = dst.len();
+    dst.reserve_exact(num_bytes + 1);
+    dst.resize(start + num_bytes, 0);
+    let probes = Probes::new(num_bytes, policy.num_probes);
+    set_bits(&mut dst[start..], probes, num_keys, hash);
+    dst.push(policy.num_probes);
+}
+
+fn set_bits(
     bits: &mut [u8],
     probes: Probes,
-    len: usize,
+    num_keys: usize,
     mut hash: impl FnMut(usize, &mut [u32]),
 ) {
     let mut batch = Batch::new(probes);
-    for start in (0..len).step_by(BATCH) {
-        batch.start(BATCH.min(len - start), |hashes| hash(start, hashes));
-        for _ in 0..probes.count() {
-            set_all(bits, batch.next_positions());
+    for start in (0..num_keys).step_by(BATCH) {
+        batch.start(BATCH.min(num_keys - start), |hashes| hash(start, hashes));
+        while let Some(positions) = batch.next_positions() {
+            set_all(bits, positions);
         }
     }
 }
@@ -31,11 +47,4 @@ fn set_all(bits: &mut [u8], positions: &[u32]) {
     for &position in unrolled.remainder() {
         set_bit(bits, position);
     }
-}
-
-#[inline]
-fn set_bit(bits: &mut [u8], position: u32) {
-    static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-    // A table, because shifting a byte makes each step wait for the one before on some processors.
-    bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }

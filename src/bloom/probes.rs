@@ -25,7 +25,7 @@ const fn delta(hash: u32) -> u32 {
 }
 
 /// Which bits a key looks at, for a filter of a given size and number of probes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probes {
     count: u8,
     /// At most [`MAX_BYTES`]; a filter beyond them leaves every hash as it is.
@@ -50,16 +50,14 @@ impl Probes {
     /// Whether all bits of a key are set.
     #[inline]
     pub(crate) fn may_match(self, bits: &[u8], hash: u32) -> bool {
-        self.rest_may_match(bits, hash, 0)
+        self.rest_may_match(bits, hash, delta(hash), self.count)
     }
 
-    /// Whether all bits of a key are set, for a key whose first `done` bits are.
+    /// Whether the next `left` bits of a key are set, where `hash` stands for the first of them.
     #[inline]
-    pub(crate) fn rest_may_match(self, bits: &[u8], hash: u32, done: u8) -> bool {
-        let delta = delta(hash);
-        let mut hash = hash.wrapping_add(delta.wrapping_mul(done.into()));
+    fn rest_may_match(self, bits: &[u8], mut hash: u32, delta: u32, left: u8) -> bool {
         let hash = &mut hash;
-        match self.count.saturating_sub(done) {
+        match left {
             4 => self.all_set::<4>(bits, hash, delta),
             5 => self.all_set::<5>(bits, hash, delta),
             6 => self.all_set::<6>(bits, hash, delta),
@@ -87,19 +85,43 @@ impl Probes {
         all & 1 != 0
     }
 
+    /// Sets all bits of a key. `true` if they were set already.
+    pub(crate) fn set_bits(self, bits: &mut [u8], mut hash: u32) -> bool {
+        let delta = delta(hash);
+        let mut all = 1;
+        for _ in 0..self.count {
+            all &= self.bit(bits, hash);
+            bits[self.byte(hash)] |= 1 << (hash % 8);
+            hash = hash.wrapping_add(delta);
+        }
+        all & 1 != 0
+    }
+
     /// The bit that `hash` stands for, lowest in a word of others.
+    #[inline]
+    fn bit(self, bits: &[u8], hash: u32) -> u32 {
+        u32::from(bits[self.byte(hash)]) >> (hash % 8)
+    }
+
+    /// The index of the byte with the bit that `hash` stands for.
     ///
     /// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
     /// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since
     /// the number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the
-    /// bit within it is that of the hash.
+    /// bit within it is `hash % 8`.
     #[inline]
-    fn bit(self, bits: &[u8], hash: u32) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
+    fn byte(self, hash: u32) -> usize {
         let fraction = self.reciprocal.wrapping_mul(hash.into());
-        #[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
-        let byte = ((u128::from(fraction) * u128::from(self.num_bytes)) >> 64) as usize;
-        u32::from(bits[byte]) >> (hash % 8)
+        ((u128::from(fraction) * u128::from(self.num_bytes)) >> 64) as usize
     }
+}
+
+#[inline]
+pub(crate) fn set_bit(bits: &mut [u8], position: u32) {
+    static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+    // A table, because shifting a byte makes each step wait for the one before on some processors.
+    bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }
 
 /// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
@@ -141,7 +163,10 @@ impl Divisor {
 /// The probes of up to [`BATCH`] keys: all first ones, then all second ones, and so on, in plain
 /// loops over arrays for the compiler to make vector instructions of.
 pub(crate) struct Batch {
+    probes: Probes,
     divisor: Divisor,
+    /// The probes that each key has left.
+    left: u8,
     len: usize,
     hashes: [u32; BATCH],
     deltas: [u32; BATCH],
@@ -151,13 +176,13 @@ pub(crate) struct Batch {
 impl Batch {
     pub(crate) fn new(probes: Probes) -> Self {
         let (divisor, zeros) = (Divisor::new(probes), [0; BATCH]);
-        Self { divisor, len: 0, hashes: zeros, deltas: zeros, positions: zeros }
+        Self { probes, divisor, left: 0, len: 0, hashes: zeros, deltas: zeros, positions: zeros }
     }
 
     /// Starts over with `len` keys, whose hashes `fill` writes.
     #[inline]
     pub(crate) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [u32])) {
-        self.len = len;
+        (self.left, self.len) = (self.probes.count, len);
         let hashes = &mut self.hashes[..len];
         fill(hashes);
         for (delta_, hash) in self.deltas.iter_mut().zip(hashes) {
@@ -165,16 +190,17 @@ impl Batch {
         }
     }
 
-    /// The position of each key's next bit, in the order of the keys.
+    /// The position of each key's next bit, in the order of the keys; `None` after the last probe.
     #[inline]
-    pub(crate) fn next_positions(&mut self) -> &[u32] {
+    pub(crate) fn next_positions(&mut self) -> Option<&[u32]> {
+        self.left = self.left.checked_sub(1)?;
         // Two copies of the loop: one of known length takes fewer instructions.
         if self.len == BATCH {
             self.advance(BATCH);
         } else {
             self.advance(self.len);
         }
-        &self.positions[..self.len]
+        Some(&self.positions[..self.len])
     }
 
     #[inline]
@@ -184,5 +210,11 @@ impl Batch {
             *position = self.divisor.remainder(*hash);
             *hash = hash.wrapping_add(delta);
         }
+    }
+
+    /// Whether the bits of all probes that are left are set for the key at `index`.
+    #[inline]
+    pub(crate) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
+        self.probes.rest_may_match(bits, self.hashes[index], self.deltas[index], self.left)
     }
 }

@@ -1,0 +1,96 @@
+//! Building a filter from keys that come one at a time.
+
+use super::{BloomFilterPolicy, create};
+use crate::bloom_hash;
+
+/// Builds filters from keys that come one at a time, without keeping the keys.
+///
+/// Only the 4-byte hash of each key is kept, so an engine that writes a table need not hold its
+/// keys until the filter can be sized. The bytes are those of
+/// [`create_filter`](crate::FilterPolicy::create_filter) with the same keys. A builder can be used
+/// again after each filter, and keeps its buffer.
+///
+/// ```
+/// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+///
+/// let mut builder = BloomFilterPolicy::new(10).builder();
+/// builder.add_key(b"apple");
+/// builder.extend(["pear", "plum"]);
+/// assert_eq!(builder.len(), 3);
+///
+/// let mut filter = Vec::new();
+/// builder.finish_into(&mut filter);
+/// assert!(builder.is_empty());
+/// assert!(BloomFilter::new(filter)?.key_may_match(b"pear"));
+/// # Ok::<(), leveldb_filter::InvalidFilter>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct BloomFilterBuilder {
+    policy: BloomFilterPolicy,
+    hashes: Vec<u32>,
+}
+
+impl BloomFilterBuilder {
+    /// A builder without keys, for filters of `policy`. Allocates nothing yet.
+    #[must_use]
+    pub const fn new(policy: BloomFilterPolicy) -> Self {
+        Self { policy, hashes: Vec::new() }
+    }
+
+    /// Adds a key; equal keys count each time, as in `create_filter`.
+    ///
+    /// Takes time linear in the key's length, and 4 bytes of memory.
+    #[inline]
+    pub fn add_key(&mut self, key: &[u8]) {
+        self.add_hash(bloom_hash(key));
+    }
+
+    /// Adds the key with this [`bloom_hash`].
+    #[inline]
+    pub fn add_hash(&mut self, hash: u32) {
+        self.hashes.push(hash);
+    }
+
+    /// The number of keys added since the last filter.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether no key was added since the last filter.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// Drops the keys added since the last filter.
+    pub fn clear(&mut self) {
+        self.hashes.clear();
+    }
+
+    /// Appends the filter of the keys to `dst`, which keeps what it holds, and drops the keys.
+    ///
+    /// Without keys that is a filter that matches nothing. Takes time linear in the number of keys.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow", if the number of keys times the bits per key is more than a
+    /// `usize` holds.
+    pub fn finish_into(&mut self, dst: &mut Vec<u8>) {
+        let hashes = &self.hashes;
+        create::append_filter(self.policy, hashes.len(), dst, |start, batch| {
+            batch.copy_from_slice(&hashes[start..start + batch.len()]);
+        });
+        self.clear();
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let keys = keys.into_iter();
+        self.hashes.reserve(keys.size_hint().0);
+        for key in keys {
+            self.add_key(key.as_ref());
+        }
+    }
+}
