@@ -127,35 +127,33 @@ pub(crate) fn set_bit(bits: &mut [u8], position: u32) {
 /// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
 #[derive(Clone, Copy)]
 struct Divisor {
-    /// Modulo 2<sup>32</sup>.
-    num_bits: u32,
+    num_bits: u64,
     /// `ceil(2^shift / num_bytes)`, at most 2<sup>30</sup>.
     reciprocal: u32,
+    /// 29 more than `ceil(log2(num_bytes))`.
     shift: u32,
 }
 
 impl Divisor {
     fn new(probes: Probes) -> Self {
-        let log2 = u64::BITS - (probes.num_bytes - 1).leading_zeros();
-        let shift = 29 + log2;
-        // ceil(2^64 / (8 * num_bytes)), rounded up once more to ceil(2^shift / num_bytes).
+        let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
+        // From ceil(2^61 / num_bytes), which has too many digits.
         let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
-        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, and at most 2^30")]
-        Self { num_bits: (probes.num_bytes * 8) as u32, reciprocal: reciprocal as u32, shift }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
+        Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
     }
 
     /// `hash` modulo the number of bits.
     ///
-    /// The quotient is that of `hash / 8`, below 2<sup>29</sup>, and `num_bytes`. The reciprocal
-    /// times `num_bytes` is less than `num_bytes`, so at most 2<sup>shift - 29</sup>, above
-    /// 2<sup>shift</sup>; that adds less than `1 / num_bytes` to the quotient, which is too little
-    /// to reach the next whole number.
+    /// Its quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal /
+    /// 2^shift` is exact: the reciprocal times `num_bytes` is too large by less than `num_bytes`,
+    /// so the quotient is by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
+    /// the next whole number.
     #[inline]
     fn remainder(self, hash: u32) -> u32 {
         let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
-        let multiple = (quotient & 0xffffffff) * u64::from(self.num_bits);
-        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-        let multiple = multiple as u32;
+        #[expect(clippy::cast_possible_truncation, reason = "the difference is below 2^32")]
+        let multiple = (quotient * self.num_bits) as u32;
         hash.wrapping_sub(multiple)
     }
 }
@@ -194,27 +192,26 @@ impl Batch {
     #[inline]
     pub(crate) fn next_positions(&mut self) -> Option<&[u32]> {
         self.left = self.left.checked_sub(1)?;
-        // Two copies of the loop: one of known length takes fewer instructions.
-        if self.len == BATCH {
-            self.advance(BATCH);
-        } else {
-            self.advance(self.len);
-        }
-        Some(&self.positions[..self.len])
-    }
-
-    #[inline]
-    fn advance(&mut self, len: usize) {
-        let keys = self.hashes[..len].iter_mut().zip(&self.deltas);
-        for (position, (hash, &delta)) in self.positions[..len].iter_mut().zip(keys) {
-            *position = self.divisor.remainder(*hash);
-            *hash = hash.wrapping_add(delta);
-        }
+        let Self { divisor, len, hashes, deltas, positions, .. } = self;
+        advance(*divisor, &mut hashes[..*len], &deltas[..*len], &mut positions[..*len]);
+        Some(&positions[..*len])
     }
 
     /// Whether the bits of all probes that are left are set for the key at `index`.
     #[inline]
     pub(crate) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
         self.probes.rest_may_match(bits, self.hashes[index], self.deltas[index], self.left)
+    }
+}
+
+/// Writes the positions that hashes stand for, and moves the hashes on.
+///
+/// Kept out of line: alone, the loop gets the compiler's best vector instructions.
+#[inline(never)]
+fn advance(divisor: Divisor, hashes: &mut [u32], deltas: &[u32], positions: &mut [u32]) {
+    let keys = hashes.iter_mut().zip(deltas);
+    for (position, (hash, &delta)) in positions.iter_mut().zip(keys) {
+        *position = divisor.remainder(*hash);
+        *hash = hash.wrapping_add(delta);
     }
 }
