@@ -8,6 +8,7 @@ mod error;
 mod filter;
 mod lookup;
 mod probes;
+mod regions;
 
 pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};

@@ -1,7 +1,8 @@
 //! Making a filter of many keys.
 
 use super::BloomFilterPolicy;
-use super::probes::{BATCH, Batch, Probes, set_bit};
+use super::probes::{BATCH, Batch, MAX_CACHED_BYTES, Probes, set_bit};
+use super::regions::Regions;
 
 /// Appends the filter of `num_keys` keys to `dst`.
 ///
@@ -27,17 +28,24 @@ fn set_bits(
     num_keys: usize,
     mut hash: impl FnMut(usize, &mut [u32]),
 ) {
+    let mut regions = (bits.len() > MAX_CACHED_BYTES).then(|| Regions::new(bits.len()));
     let mut batch = Batch::new(probes);
     for start in (0..num_keys).step_by(BATCH) {
         batch.start(BATCH.min(num_keys - start), |hashes| hash(start, hashes));
         while let Some(positions) = batch.next_positions() {
-            set_all(bits, positions);
+            match &mut regions {
+                Some(regions) => regions.set_all(bits, positions),
+                None => set_all(bits, positions),
+            }
         }
+    }
+    if let Some(mut regions) = regions {
+        regions.finish(bits);
     }
 }
 
 #[inline]
-fn set_all(bits: &mut [u8], positions: &[u32]) {
+pub(super) fn set_all(bits: &mut [u8], positions: &[u32]) {
     let mut unrolled = positions.chunks_exact(8);
     for positions in &mut unrolled {
         for &position in positions {

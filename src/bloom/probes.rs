@@ -15,6 +15,10 @@ pub(crate) const MAX_PROBES: u8 = 30;
 /// few enough for the first-level cache.
 pub(crate) const BATCH: usize = 64;
 
+/// The longest filter that is taken to be in a cache. Above it almost every probe is a miss, which
+/// costs more than a mispredicted branch.
+pub(crate) const MAX_CACHED_BYTES: usize = 8 << 20;
+
 /// The bytes that 32-bit hashes can reach.
 const MAX_BYTES: u64 = 1 << 29;
 
@@ -49,8 +53,14 @@ impl Probes {
 
     /// Whether all bits of a key are set.
     #[inline]
-    pub(crate) fn may_match(self, bits: &[u8], hash: u32) -> bool {
-        self.rest_may_match(bits, hash, delta(hash), self.count)
+    pub(crate) fn may_match(self, bits: &[u8], mut hash: u32) -> bool {
+        let delta = delta(hash);
+        if bits.len() > MAX_CACHED_BYTES && self.count > 2 {
+            self.all_set::<2>(bits, &mut hash, delta)
+                && self.rest_may_match(bits, hash, delta, self.count - 2)
+        } else {
+            self.rest_may_match(bits, hash, delta, self.count)
+        }
     }
 
     /// Whether the next `left` bits of a key are set, where `hash` stands for the first of them.
