@@ -1,6 +1,6 @@
 //! Looking up many keys at once.
 
-use super::probes::{BATCH, Batch, Probes};
+use super::probes::{BATCH, Batch, Probes, bit};
 
 /// The probes that all keys of a batch make: the first ones rule out most absent keys, and those
 /// that are left go on alone, unless they are many.
@@ -16,43 +16,54 @@ pub(super) fn may_match(
     mut hash: impl FnMut(usize, &mut [u32]),
 ) {
     let mut batch = Batch::new(probes);
+    let mut indices = [0; BATCH];
     for (i, matches) in matches.chunks_mut(BATCH).enumerate() {
         batch.start(matches.len(), |hashes| hash(i * BATCH, hashes));
-        matches.fill(true);
+        // The lowest bit of each tells whether all bits of the key have been set so far.
+        let all = &mut [1; BATCH][..matches.len()];
         for _ in 0..PROBES_TOGETHER {
             if let Some(positions) = batch.next_positions() {
-                keep_set(bits, positions, matches);
+                and_bits(bits, positions, all);
             }
         }
 
-        let mut indices = [0; BATCH];
-        let indices = indices_of_matches(matches, &mut indices);
-        if indices.len() > matches.len() / 2 {
+        let left: u32 = all.iter().map(|all| all & 1).sum();
+        if left as usize > matches.len() / 2 {
             while let Some(positions) = batch.next_positions() {
-                keep_set(bits, positions, matches);
+                and_bits(bits, positions, all);
             }
         } else {
-            for &index in indices {
-                matches[index] = batch.rest_may_match(bits, index);
+            for &index in indices_of_set(all, &mut indices) {
+                all[index] = batch.rest_may_match(bits, index).into();
             }
+        }
+        for (matches, all) in matches.iter_mut().zip(all) {
+            *matches = *all & 1 != 0;
         }
     }
 }
 
 #[inline]
-fn keep_set(bits: &[u8], positions: &[u32], matches: &mut [bool]) {
-    for (matches, &position) in matches.iter_mut().zip(positions) {
-        *matches &= bits[(position / 8) as usize] >> (position % 8) & 1 != 0;
+fn and_bits(bits: &[u8], positions: &[u32], all: &mut [u32]) {
+    let mut positions = positions.chunks_exact(8);
+    let mut all = all.chunks_exact_mut(8);
+    for (positions, all) in (&mut positions).zip(&mut all) {
+        for (all, &position) in all.iter_mut().zip(positions) {
+            *all &= bit(bits, position);
+        }
+    }
+    for (all, &position) in all.into_remainder().iter_mut().zip(positions.remainder()) {
+        *all &= bit(bits, position);
     }
 }
 
-/// No branch depends on an answer here: half of them would be mispredicted.
+/// No branch depends on a key here: half of them would be mispredicted.
 #[inline]
-fn indices_of_matches<'a>(matches: &[bool], indices: &'a mut [usize; BATCH]) -> &'a [usize] {
+fn indices_of_set<'a>(all: &[u32], indices: &'a mut [usize; BATCH]) -> &'a [usize] {
     let mut len = 0;
-    for (index, &matches) in matches.iter().enumerate() {
+    for (index, all) in all.iter().enumerate() {
         indices[len % BATCH] = index;
-        len += usize::from(matches);
+        len += (all & 1) as usize;
     }
     &indices[..len]
 }

@@ -53,14 +53,19 @@ impl Probes {
 
     /// Whether all bits of a key are set.
     #[inline]
-    pub(crate) fn may_match(self, bits: &[u8], mut hash: u32) -> bool {
-        let delta = delta(hash);
-        if bits.len() > MAX_CACHED_BYTES && self.count > 2 {
-            self.all_set::<2>(bits, &mut hash, delta)
-                && self.rest_may_match(bits, hash, delta, self.count - 2)
-        } else {
-            self.rest_may_match(bits, hash, delta, self.count)
+    pub(crate) fn may_match(self, bits: &[u8], hash: u32) -> bool {
+        if bits.len() > MAX_CACHED_BYTES {
+            return self.may_match_uncached(bits, hash);
         }
+        self.rest_may_match(bits, hash, delta(hash), self.count)
+    }
+
+    #[inline(never)]
+    fn may_match_uncached(self, bits: &[u8], mut hash: u32) -> bool {
+        let delta = delta(hash);
+        let first = self.count.min(2);
+        (0..first).all(|_| self.all_set::<1>(bits, &mut hash, delta))
+            && self.rest_may_match(bits, hash, delta, self.count - first)
     }
 
     /// Whether the next `left` bits of a key are set, where `hash` stands for the first of them.
@@ -125,6 +130,12 @@ impl Probes {
         let fraction = self.reciprocal.wrapping_mul(hash.into());
         ((u128::from(fraction) * u128::from(self.num_bytes)) >> 64) as usize
     }
+}
+
+/// The bit at `position`, lowest in a word of others.
+#[inline]
+pub(crate) fn bit(bits: &[u8], position: u32) -> u32 {
+    u32::from(bits[(position / 8) as usize]) >> (position % 8)
 }
 
 #[inline]
