@@ -7,6 +7,9 @@
 //! That last remainder is what costs. It is taken without a division, and in two ways that suit
 //! the two uses: [`Probes::bit`] for one key, [`Divisor::remainder`] for a [`Batch`] of them.
 
+#[cfg(test)]
+mod tests;
+
 /// The most probes that a filter's last byte can ask for; LevelDB reserves larger values for
 /// encodings to come.
 pub(crate) const MAX_PROBES: u8 = 30;
