@@ -134,6 +134,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             start = end;
             key
         }));
+        // A policy may grow the vector by no more than its filter; without room ahead, each filter
+        // would then copy all before it.
+        self.result.reserve(self.result.len());
         self.policy.create_filter(&keys, &mut self.result);
 
         // Collecting an emptied vector in place keeps its allocation and sheds the borrow.
