@@ -47,9 +47,12 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
     pub fn estimated_num_keys(&self) -> f64 {
+        if self.num_probes() == 0 {
+            return f64::INFINITY;
+        }
         let bits_per_probe = self.num_bits() as f64 / f64::from(self.num_probes());
         let unset = (1.0 - self.fill_ratio()).ln();
-        if unset == 0.0 && self.num_probes() > 0 { 0.0 } else { -bits_per_probe * unset }
+        if unset == 0.0 { 0.0 } else { -bits_per_probe * unset }
     }
 
     /// The false-positive rate of this very filter, 0 to 1, measured: the share of matches among
