@@ -6,39 +6,18 @@ mod common;
 
 use std::sync::Arc;
 
+use common::strategies::{any_bits_per_key, any_hash, any_key, config};
 use common::{assert_matches_as_reference, assert_reads_as_reference, create_filter, reference};
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, InternalKeyPolicy, bloom_hash, hash,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    bloom_hash, hash,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use proptest::test_runner::RngSeed;
-
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(0xbc9f1d34),
-        ..ProptestConfig::default()
-    }
-}
-
-/// Keys of up to 40 bytes, and tiny ones that often repeat.
-fn any_key() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![3 => vec(any::<u8>(), 0..=40), 1 => vec(0x7eu8..=0x81, 0..=2)]
-}
 
 fn any_keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
     prop_oneof![15 => vec(any_key(), 0..100), 1 => vec(any_key(), 1000..4000)]
-}
-
-fn any_bits_per_key() -> impl Strategy<Value = usize> {
-    prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize]
-}
-
-/// A hash where an overflow or a rounded remainder would show first, or any other.
-fn any_hash() -> impl Strategy<Value = u32> {
-    prop_oneof![0..=16u32, u32::MAX - 16..=u32::MAX, any::<u32>()]
 }
 
 /// The offset of each data block, and its keys.
@@ -71,11 +50,11 @@ fn build_filter_block(policy: impl FilterPolicy, blocks: &DataBlocks) -> Vec<u8>
     builder.finish()
 }
 
-fn reference_filter_block(bits_per_key: usize, blocks: &DataBlocks) -> Vec<u8> {
-    let num_probes = reference::num_probes(bits_per_key);
-    let mut builder = reference::FilterBlockBuilder::new(|keys| {
-        reference::create_filter(bits_per_key, num_probes, keys)
-    });
+fn reference_filter_block(
+    create_filter: impl Fn(&[Vec<u8>]) -> Vec<u8>,
+    blocks: &DataBlocks,
+) -> Vec<u8> {
+    let mut builder = reference::FilterBlockBuilder::new(create_filter);
     for (block_offset, keys) in blocks {
         builder.start_block(*block_offset);
         for key in keys {
@@ -205,12 +184,44 @@ proptest! {
         bits_per_key in 0..=20usize,
     ) {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        let expected = reference_filter_block(bits_per_key, &blocks);
+        let num_probes = reference::num_probes(bits_per_key);
+        let create_filter = |keys: &[_]| reference::create_filter(bits_per_key, num_probes, keys);
+        let expected = reference_filter_block(create_filter, &blocks);
         prop_assert_eq!(&build_filter_block(policy, &blocks), &expected);
         prop_assert_eq!(&build_filter_block(&policy as &dyn FilterPolicy, &blocks), &expected);
         prop_assert_eq!(&build_filter_block(Box::new(policy), &blocks), &expected);
         let shared: Arc<dyn FilterPolicy> = Arc::new(policy);
         prop_assert_eq!(&build_filter_block(shared, &blocks), &expected);
+    }
+
+    #[test]
+    fn filter_blocks_of_user_keys_with_any_number_of_probes_have_the_bytes_of_the_format(
+        blocks in any_data_blocks(),
+        bits_per_key in 0..=20usize,
+        num_probes in 1..=30u8,
+    ) {
+        let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
+        let create_filter = |keys: &[_]| reference::create_filter(bits_per_key, num_probes, keys);
+        let expected = reference_filter_block(create_filter, &blocks);
+        prop_assert_eq!(&build_filter_block(policy, &blocks), &expected);
+
+        let of_user_keys = reference_filter_block(
+            |keys| {
+                let user_keys: Vec<_> =
+                    keys.iter().map(|key| reference::extract_user_key(key)).collect();
+                reference::create_filter(bits_per_key, num_probes, &user_keys)
+            },
+            &blocks,
+        );
+        let contents = build_filter_block(InternalKeyPolicy::new(policy), &blocks);
+        prop_assert_eq!(&contents, &of_user_keys);
+
+        let reader = FilterBlockReader::new(InternalKeyPolicy::new(policy), contents);
+        for (block_offset, keys) in &blocks {
+            for key in keys {
+                prop_assert!(reader.key_may_match(*block_offset, key), "{:02x?}", key);
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
 pub mod reference;
+pub mod strategies;
 pub mod table;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
@@ -45,4 +46,23 @@ pub fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8])
 pub fn noise(len: usize, seed: u32) -> Vec<u8> {
     let words = (0u32..).flat_map(|i| reference::hash(&i.to_le_bytes(), seed).to_le_bytes());
     words.take(len).collect()
+}
+
+/// `len` hashes, the same in every run, in which no lookup finds a pattern: those of counted keys
+/// are evenly spaced, which would flatter a false-positive rate.
+pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
+    let mut state = seed;
+    let next = || {
+        // SplitMix64, whose upper half is its better one.
+        state = state.wrapping_add(0x9e3779b97f4a7c15);
+        let z = (state ^ state >> 30).wrapping_mul(0xbf58476d1ce4e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d049bb133111eb);
+        ((z ^ z >> 31) >> 32) as u32
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+/// A key for each hash.
+pub fn keys_with_hashes(hashes: &[u32]) -> Vec<[u8; 4]> {
+    hashes.iter().map(|&hash| reference::key_with_hash(hash)).collect()
 }
