@@ -5,9 +5,10 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{create_filter, noise};
+use common::{create_filter, noise, random_hashes, reference};
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    BloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
+    InternalKeyPolicy,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -99,6 +100,105 @@ fn a_lookup_allocates_nothing() {
                 POLICY.key_may_match(key, filter) | internal_key_policy.key_may_match(key, filter)
             });
             assert_eq!(allocations, 0);
+        }
+    }
+}
+
+#[test]
+fn a_parsed_filter_allocates_nothing() {
+    let keys = keys(1000);
+    let hashes: Vec<_> = keys.iter().map(|key| reference::bloom_hash(key)).collect();
+    let mut matches = vec![false; keys.len()];
+    for bytes in [create_filter(POLICY, &keys), vec![0; 100], [noise(100, 5), vec![6]].concat()] {
+        let (_, allocations) = count_allocations(|| {
+            let filter = BloomFilter::new(bytes.as_slice()).expect("6 probes or none");
+            filter.keys_may_match(&keys, &mut matches);
+            filter.hashes_may_match(&hashes, &mut matches);
+            keys.iter().filter(|key| filter.key_may_match(key)).count()
+                + hashes.iter().filter(|&&hash| filter.hash_may_match(hash)).count()
+        });
+        assert_eq!(allocations, 0);
+    }
+}
+
+#[test]
+fn an_empty_filter_takes_one_allocation_and_changing_it_none() {
+    for num_keys in [0, 1, 100, 5000] {
+        let (mut filter, allocations) = count_allocations(|| POLICY.empty_filter(num_keys));
+        assert_eq!(allocations, 1, "{num_keys} keys");
+        let other = filter.clone();
+        let ((), allocations) = count_allocations(|| {
+            filter.insert(b"fig");
+            filter.union_with(&other).expect("the same shape");
+        });
+        assert_eq!(allocations, 0, "{num_keys} keys");
+        let bytes = filter.into_inner();
+        assert_eq!(bytes.capacity(), bytes.len(), "{num_keys} keys");
+    }
+}
+
+#[test]
+fn a_builder_takes_one_allocation_without_waste_up_to_one_mebibyte() {
+    let policy = POLICY.with_num_probes(2);
+    let mut builder = policy.builder();
+    for num_keys in [800_000, 100_000, 5000, 7, 1, 0] {
+        let hashes = random_hashes(num_keys, 1);
+        let add_hashes = || {
+            for &hash in &hashes {
+                builder.add_hash(hash);
+            }
+        };
+        let ((), allocations) = count_allocations(add_hashes);
+        // The hashes lie where those of the first, largest filter lay.
+        assert!(num_keys == 800_000 || allocations == 0, "{num_keys} keys: {allocations}");
+
+        let mut dst = Vec::new();
+        let ((), allocations) = count_allocations(|| builder.finish_into(&mut dst));
+        assert_eq!(allocations, 1, "{num_keys} keys");
+        assert_eq!(dst.len(), policy.filter_len(num_keys));
+        assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
+    }
+}
+
+#[test]
+fn a_builder_fills_the_room_that_a_buffer_has() {
+    let mut builder = POLICY.builder();
+    let mut dst = Vec::with_capacity(2000);
+    for _ in 0..3 {
+        builder.extend(keys(100));
+        let ((), allocations) = count_allocations(|| builder.finish_into(&mut dst));
+        assert_eq!(allocations, 0);
+    }
+    assert_eq!(dst.len(), 3 * POLICY.filter_len(100));
+}
+
+/// A filter block that grew by each filter alone would copy all filters before it.
+#[test]
+fn a_filter_block_takes_few_allocations_for_many_filters() {
+    fn allocations(policy: impl FilterPolicy, num_filters: u64) -> usize {
+        let keys = keys(30);
+        let build = || {
+            let mut builder = FilterBlockBuilder::new(policy);
+            // No two filters in a row have the same length.
+            for (filter, num_keys) in (0..num_filters).zip((6..=30).step_by(4).cycle()) {
+                builder.start_block(filter * 2048);
+                for key in &keys[..num_keys] {
+                    builder.add_key(key);
+                }
+            }
+            builder.finish()
+        };
+        count_allocations(build).1
+    }
+
+    for doublings in 5..=12 {
+        // For the block and for the offsets, one at each doubling; for the pending keys, a few.
+        let at_most = doublings * 2 + 20;
+        for policy in [POLICY, POLICY.with_num_probes(8)] {
+            let counted = allocations(policy, 1 << doublings);
+            assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
+            let counted = allocations(InternalKeyPolicy::new(policy), 1 << doublings);
+            assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
         }
     }
 }
