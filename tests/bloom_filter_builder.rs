@@ -1,0 +1,216 @@
+//! Building filters, from keys that come one at a time and of any size: the oracle's bytes.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::strategies::{any_bits_per_key, any_key, config};
+use common::{create_filter, keys_with_hashes, noise, random_hashes, reference};
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+fn finish(builder: &mut BloomFilterBuilder) -> Vec<u8> {
+    let mut filter = Vec::new();
+    builder.finish_into(&mut filter);
+    filter
+}
+
+/// Asserts that `create_filter` and `builder`, which may have built others before, make the
+/// oracle's bytes.
+#[track_caller]
+fn assert_builds_as_reference(
+    policy: BloomFilterPolicy,
+    builder: &mut BloomFilterBuilder,
+    hashes: &[u32],
+) {
+    let (bits_per_key, num_probes) = (policy.bits_per_key(), policy.num_probes());
+    let expected = reference::create_filter_from_hashes(bits_per_key, num_probes, hashes);
+    let what = format!("{} keys, {bits_per_key} bits per key, {num_probes} probes", hashes.len());
+
+    for &hash in hashes {
+        builder.add_hash(hash);
+    }
+    assert_eq!(builder.len(), hashes.len());
+    // Not assert_eq!, which would print megabytes.
+    assert!(finish(builder) == expected, "builder, {what}");
+    assert!(builder.is_empty());
+    let keys = keys_with_hashes(hashes);
+    assert!(create_filter(policy, &keys) == expected, "create_filter, {what}");
+}
+
+#[test]
+fn few_keys_make_leveldbs_bytes_for_all_bits_per_key() {
+    let hashes = random_hashes(200, 1);
+    for bits_per_key in 0..=64 {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let mut builder = policy.builder();
+        for num_keys in 0..=200 {
+            assert_builds_as_reference(policy, &mut builder, &hashes[..num_keys]);
+        }
+    }
+}
+
+#[test]
+fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
+    let hashes = random_hashes(5000, 2);
+    for num_probes in 1..=30 {
+        let policy = POLICY.with_num_probes(num_probes);
+        let mut builder = policy.builder();
+        for num_keys in (0..=200).step_by(9).chain([1000, 5000]) {
+            assert_builds_as_reference(policy, &mut builder, &hashes[..num_keys]);
+        }
+    }
+}
+
+#[test]
+fn large_filters_have_leveldbs_bytes() {
+    const MIB: usize = 1 << 20;
+    let hashes = random_hashes(70_000, 3);
+    for num_bytes in [900 << 10, MIB - 1, MIB, MIB + 1, 3 * MIB / 2, 3 * MIB, 8 * MIB] {
+        // So many that few keys make a large filter.
+        let bits_per_key = (1000..5000).find(|bits_per_key| num_bytes * 8 % bits_per_key < 8);
+        let policy =
+            BloomFilterPolicy::new(bits_per_key.expect("a number that leaves few bits over"));
+        let num_keys = num_bytes * 8 / policy.bits_per_key();
+        assert_eq!(policy.filter_len(num_keys), num_bytes + 1);
+
+        for num_probes in [1, 2, 3, 6, 7, 8, 15, 30] {
+            let policy = policy.with_num_probes(num_probes);
+            assert_builds_as_reference(policy, &mut policy.builder(), &hashes[..num_keys]);
+        }
+    }
+}
+
+#[test]
+fn a_filter_of_a_million_keys_has_leveldbs_bytes() {
+    let hashes = random_hashes(1_000_003, 4);
+    assert_builds_as_reference(POLICY, &mut POLICY.builder(), &hashes);
+}
+
+/// Keys whose bits lie close together, or come in order of their place in the filter.
+#[test]
+fn large_filters_of_uneven_keys_have_leveldbs_bytes() {
+    let policy = BloomFilterPolicy::new(1000);
+    let random = random_hashes(20_000, 5);
+    let mut ascending = random.clone();
+    ascending.sort_unstable();
+    let descending = ascending.iter().rev().copied().collect();
+    let close = random.iter().map(|hash| hash % 4096).collect();
+    // A step of 0 from probe to probe, the smallest, and the largest.
+    let same = |hash| vec![hash; 20_000];
+    for hashes in [ascending, descending, close, same(0), same(1 << 17), same(u32::MAX)] {
+        for num_probes in [1, 6, 30] {
+            let policy = policy.with_num_probes(num_probes);
+            assert_builds_as_reference(policy, &mut policy.builder(), &hashes);
+        }
+    }
+}
+
+#[test]
+fn keys_and_hashes_are_added_alike() {
+    let keys: Vec<_> = (0..60).map(|len| noise(len, 1)).collect();
+    let expected = create_filter(POLICY, &keys);
+
+    let mut builder = POLICY.builder();
+    for key in &keys {
+        builder.add_key(key);
+    }
+    assert_eq!(finish(&mut builder), expected);
+
+    builder.extend(&keys);
+    assert_eq!(finish(&mut builder), expected);
+
+    // An iterator that knows no length, and two calls.
+    builder.extend(keys[..20].iter().filter(|_| true));
+    builder.extend(keys[20..].iter().map(Vec::as_slice));
+    assert_eq!(finish(&mut builder), expected);
+
+    for (i, key) in keys.iter().enumerate() {
+        if i % 2 == 0 {
+            builder.add_key(key);
+        } else {
+            builder.add_hash(reference::bloom_hash(key));
+        }
+    }
+    assert_eq!(finish(&mut builder), expected);
+}
+
+#[test]
+fn equal_keys_count_each_time() {
+    let mut builder = POLICY.builder();
+    builder.extend(["fig"; 20]);
+    assert_eq!(builder.len(), 20);
+    assert_eq!(finish(&mut builder), create_filter(POLICY, &["fig"; 20]));
+}
+
+#[test]
+fn a_builder_counts_and_drops_its_keys() {
+    let mut builder = POLICY.builder();
+    assert_eq!((builder.len(), builder.is_empty()), (0, true));
+    builder.extend(["fig", "", "fig"]);
+    assert_eq!((builder.len(), builder.is_empty()), (3, false));
+    builder.clear();
+    assert_eq!((builder.len(), builder.is_empty()), (0, true));
+    assert_eq!(finish(&mut builder), [0, 0, 0, 0, 0, 0, 0, 0, 6]);
+
+    builder.add_key(b"lime");
+    assert_eq!(finish(&mut builder), create_filter(POLICY, &["lime"]));
+    assert!(builder.is_empty());
+    assert_eq!(finish(&mut builder), create_filter::<_, &[u8]>(POLICY, &[]));
+}
+
+#[test]
+fn a_clone_goes_its_own_way() {
+    let mut builder = POLICY.builder();
+    builder.add_key(b"fig");
+    let mut clone = builder.clone();
+    clone.add_key(b"lime");
+    assert_eq!(finish(&mut builder), create_filter(POLICY, &["fig"]));
+    assert_eq!(finish(&mut clone), create_filter(POLICY, &["fig", "lime"]));
+}
+
+#[test]
+fn builders_are_made_of_a_policy_or_the_default() {
+    const EMPTY: BloomFilterBuilder = BloomFilterBuilder::new(POLICY.with_num_probes(8));
+    let default = BloomFilterBuilder::default();
+    for (mut builder, num_probes) in [(EMPTY, 8), (default, 6), (POLICY.builder(), 6)] {
+        builder.add_key(b"fig");
+        let expected = create_filter(POLICY.with_num_probes(num_probes), &["fig"]);
+        assert_eq!(finish(&mut builder), expected);
+    }
+}
+
+#[test]
+fn a_filter_above_usize_panics_before_it_touches_the_buffer() {
+    let mut builder = BloomFilterPolicy::new(usize::MAX / 2 + 1).builder();
+    builder.extend(["fig", "lime"]);
+    let mut dst = b"before".to_vec();
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_into(&mut dst))).is_err());
+    assert_eq!(dst, b"before");
+    assert_eq!(builder.len(), 2);
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn filters_are_appended(
+        mut dst in vec(any::<u8>(), 0..50),
+        key_lists in vec(vec(any_key(), 0..150), 0..4),
+        bits_per_key in any_bits_per_key(),
+        num_probes in 1..=30u8,
+    ) {
+        let mut builder =
+            BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes).builder();
+        let mut expected = dst.clone();
+        for keys in key_lists {
+            expected.extend(reference::create_filter(bits_per_key, num_probes, &keys));
+            builder.extend(keys);
+            builder.finish_into(&mut dst);
+        }
+        prop_assert_eq!(dst, expected);
+    }
+}
