@@ -2,6 +2,7 @@
 //!
 //! Mirrors [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 
+mod accuracy;
 mod builder;
 mod create;
 mod error;

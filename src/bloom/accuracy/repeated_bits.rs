@@ -1,0 +1,43 @@
+//! Queries that look at one bit more than once.
+
+use super::model::Filter;
+use super::numbers::float;
+
+/// What queries with fewer bits than probes add to the false-positive rate.
+///
+/// If probes `lag` apart are `wraps * 2^32` apart, those look at the same bit, or at the next few:
+/// modulo an odd number, one more wrap makes another bit, until `lag` and the odd factor of the
+/// number of bits are used up. There is such a step modulo the number of bits for each number of
+/// wraps, for each common factor of two of `lag` and the number of bits, and each side of 0. If
+/// the step is a share `e` of 2<sup>32</sup> off, that share of the probes still makes another
+/// bit, so there are `lag + e * (probes - lag)`, with all `e` as likely.
+pub(super) fn added_by_repeated_bits(filter: &Filter) -> f64 {
+    let (bits, probes) = (filter.bits, usize::from(filter.probes));
+    let fill = filter.fill();
+    let mut all_set = [1.0; 31];
+    for num in 1..all_set.len() {
+        all_set[num] = all_set[num - 1] * fill;
+    }
+    let powers_of_two = bits.trailing_zeros();
+    let odd = usize::try_from(bits >> powers_of_two).unwrap_or(usize::MAX);
+
+    // Of the steps with this lag, those that do not have a smaller one, too.
+    let mut steps = [0.0; 31];
+    let mut added = 0.0;
+    for lag in 1..probes {
+        let solutions = float(1 << lag.trailing_zeros().min(powers_of_two));
+        // Modulo a power of two wraps make no difference.
+        let (solutions, num_wraps) =
+            if odd == 1 { (solutions, 1.0) } else { (2.0 * solutions, float(lag as u64)) };
+        let smaller = (1..lag).filter(|smaller| lag % smaller == 0).map(|smaller| steps[smaller]);
+        steps[lag] = solutions * num_wraps - smaller.sum::<f64>();
+
+        let all_set_with = |more: usize| all_set[(lag + more).min(odd.saturating_mul(lag))];
+        let others = probes - lag;
+        let sum: f64 =
+            (0..others).map(|more| f64::midpoint(all_set_with(more), all_set_with(more + 1))).sum();
+        let mean = sum / float(others as u64);
+        added += steps[lag] / num_wraps / float(bits) * (mean - all_set[probes]);
+    }
+    added
+}
