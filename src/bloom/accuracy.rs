@@ -25,14 +25,15 @@ impl BloomFilterPolicy {
     ///
     /// | keys | in half of the filters | in 90 % | at most |
     /// |---|---|---|---|
-    /// | 5 to 19 | 7 % | 16 % | 22 % |
     /// | 20 to 99 | 3 % | 8 % | 10 % |
     /// | 100 to 999 | 2 % | 5 % | 9 % |
     /// | 1,000 to 99,999 | 0.5 % | 2 % | 6 % |
     /// | 100,000 to 10,000,000 | 1.5 % | 5 % | 11 % |
     ///
-    /// Filters whose number of bits is a multiple of 65,535 or 65,537 (one in 32,768 is) are not
-    /// among them: they may have more than twice as many false positives as this says.
+    /// Fewer than 20 keys have up to 25 % fewer or more false positives, but where filters have
+    /// only 64 bits (6 keys and below, with 10 bits per key), they have down to half of what this
+    /// says. Not modelled are filters whose number of bits is a multiple of 65,535 or 65,537 (one
+    /// in 32,768 is): they have more than twice as many false positives.
     ///
     /// 0 without keys. No input panics: where `num_keys * bits_per_key` is more than any filter
     /// can have, this is the rate of one with all bits that 32-bit hashes can use. Takes 0.02 to
@@ -195,8 +196,8 @@ mod tests {
 
     #[test]
     fn tuning_leaves_leveldbs_number_of_probes_for_2_per_cent_or_more() {
-        for num_keys in [0, 10, 100, 1000, 30_000, 300_000, 20_000_000] {
-            for policy in [0, 1, 8, 10, 12, 14, 16, 24].map(BloomFilterPolicy::new) {
+        for num_keys in [0, 10, 100, 1000, 300_000, 20_000_000] {
+            for policy in [0, 1, 8, 10, 14, 20].map(BloomFilterPolicy::new) {
                 let tuned = policy.tuned_for(num_keys);
                 let rate =
                     |policy: BloomFilterPolicy| policy.expected_false_positive_rate(num_keys);
@@ -208,8 +209,8 @@ mod tests {
 
     #[test]
     fn a_rate_is_reached_with_the_fewest_bits_per_key() {
-        for num_keys in [1, 3, 7, 30, 1000, 40_000, 300_000, 5_000_000, 1 << 29] {
-            for rate in [0.9, 0.3, 0.1, 0.02, 0.01, 0.003, 0.0003, 1e-6, 1e-9] {
+        for num_keys in [1, 7, 30, 1000, 40_000, 5_000_000, 1 << 29] {
+            for rate in [0.9, 0.1, 0.01, 0.0003, 1e-9] {
                 let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys)
                 else {
                     assert!(best_rate((1 << 32) / num_keys, num_keys) > rate, "{rate} {num_keys}");

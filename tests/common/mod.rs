@@ -1,6 +1,7 @@
 //! What several test crates share.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
+pub mod measure;
 pub mod reference;
 pub mod strategies;
 pub mod table;

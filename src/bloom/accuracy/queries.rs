@@ -127,3 +127,18 @@ fn spread(i: u32, dimension: usize) -> u32 {
     const FACTORS: [u64; 3] = [0xd1b54a32d192ed03, 0xabc98388fb8fac03, 0x8cb92ba72f3d8dd7];
     ((u64::from(i) + 1).wrapping_mul(FACTORS[dimension]) >> 32) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_make_up_for_the_choice() {
+        for bits in [1 << 18, 1_000_000, 3_000_000, 16_000_000, 100_000_000] {
+            let filter = Filter { bits, probes: 6, keys: 1.0 };
+            let queries = near_third_probes(&Lattice::new(&filter), &filter).collect::<Vec<_>>();
+            let mean = queries.iter().map(|query| query.weight).sum::<f64>() / 640.0;
+            assert!((0.9..1.1).contains(&mean), "{bits}: {mean}");
+        }
+    }
+}

@@ -41,3 +41,39 @@ pub(super) fn added_by_repeated_bits(filter: &Filter) -> f64 {
     }
     added
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mean of `fill^(bits of a query)`, less what it is without repeated bits.
+    fn counted(filter: &Filter) -> f64 {
+        let fill = filter.fill();
+        let num_queries = 1 << 20;
+        let sum: f64 = (0..num_queries)
+            .map(|i: u32| {
+                let hash = i.wrapping_mul(0x9e3779b9);
+                let probes = (0..filter.probes.into())
+                    .map(|j: u32| hash.wrapping_add(hash.rotate_right(17).wrapping_mul(j)));
+                let mut bits: Vec<u64> =
+                    probes.map(|probe| u64::from(probe) % filter.bits).collect();
+                bits.sort_unstable();
+                bits.dedup();
+                fill.powi(i32::try_from(bits.len()).unwrap())
+            })
+            .sum();
+        sum / f64::from(num_queries) - fill.powi(filter.probes.into())
+    }
+
+    #[test]
+    fn queries_that_repeat_bits_are_as_many_as_said() {
+        for (bits, probes) in [(64, 6), (256, 8), (1000, 7), (1000, 11), (2008, 12)] {
+            let filter = Filter { bits, probes, keys: 0.1 * float(bits) };
+            let (expected, counted) = (added_by_repeated_bits(&filter), counted(&filter));
+            assert!(
+                (expected / counted - 1.0).abs() < 0.2,
+                "{bits} {probes}: {expected} {counted}"
+            );
+        }
+    }
+}

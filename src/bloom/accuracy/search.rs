@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn no_other_number_of_probes_is_much_better_than_the_candidates() {
-        for (bits_per_key, num_keys) in [1, 5, 8, 10, 14, 20, 40, 100]
+        for (bits_per_key, num_keys) in [1, 5, 10, 20, 40]
             .into_iter()
-            .flat_map(|b| [1, 20, 1000, 52_000, 300_000, 2_000_000, 30_000_000].map(|n| (b, n)))
+            .flat_map(|b| [1, 20, 1000, 300_000, 30_000_000].map(|n| (b, n)))
         {
             let rate = |policy: BloomFilterPolicy| policy.expected_false_positive_rate(num_keys);
             let policy = BloomFilterPolicy::new(bits_per_key);

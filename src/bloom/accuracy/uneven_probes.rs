@@ -96,3 +96,52 @@ impl ProbeOfFew {
         f64::from(hashes) / f64::from(self.j << (32 - self.log2))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(bits: u64, probes: u8) -> Filter {
+        Filter { bits, probes, keys: 1.0 }
+    }
+
+    /// Probe `j` of hashes without a pattern.
+    fn hashes_of_probe(j: u32) -> impl Iterator<Item = u32> {
+        let hashes = (1..=1u32 << 19).map(|i| i.wrapping_mul(0x9e3779b9));
+        hashes.map(move |hash| hash.wrapping_add(hash.rotate_right(17).wrapping_mul(j)))
+    }
+
+    #[test]
+    fn residues_are_hit_as_often_as_their_density_says() {
+        for (j, p) in [(1, 3), (3, 5), (4, 3), (8, 5), (15, 17), (5, 5)] {
+            let mut counts = [0.0; 17];
+            for hash in hashes_of_probe(j) {
+                // A multiple of 8 bits, all of whose residues are as many.
+                counts[(hash % (8 * p) % p) as usize] += 1.0;
+            }
+            for residue in 0..p {
+                let measured = counts[residue as usize] * f64::from(p) / f64::from(1 << 19);
+                let expected = density_at_residue(residue.into(), p.into(), j.into());
+                assert!((measured - expected).abs() < 0.02, "{j} {p}: {measured} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn probes_of_few_only_hit_bits_of_some_density() {
+        for (i, j) in [6, 10, 14, 18].into_iter().enumerate() {
+            let probe = &ProbeOfFew::all(&filter(1 << 22, 19))[i];
+            assert!(hashes_of_probe(j).all(|hash| probe.density(hash % (1 << 22)) > 0.0));
+        }
+    }
+
+    #[test]
+    fn the_mean_density_is_the_number_of_probes() {
+        for (bits, probes) in [(1 << 20, 8), (1 << 22, 30), (255 << 13, 30), (1000, 7)] {
+            let uneven = UnevenProbes::new(&filter(bits, probes), true);
+            let sum: f64 = (0..bits).map(|bit| uneven.density(u32::try_from(bit).unwrap())).sum();
+            let mean = sum / float(bits);
+            assert!((mean / f64::from(probes) - 1.0).abs() < 1e-6, "{bits} {probes}: {mean}");
+        }
+    }
+}

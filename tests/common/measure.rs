@@ -1,0 +1,60 @@
+//! Measures false-positive rates with filters that the library makes, of random keys.
+
+use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+
+/// How many filters to make, and how many absent keys to look up in all of them together.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort {
+    pub(crate) num_filters: usize,
+    pub(crate) num_lookups: usize,
+}
+
+impl Effort {
+    /// Filters of at least so many keys together; few keys fill some filters more than others.
+    pub(crate) fn with_total_keys(total_keys: usize, num_keys: usize, num_lookups: usize) -> Self {
+        Self { num_filters: total_keys.div_ceil(num_keys), num_lookups }
+    }
+}
+
+/// The share of absent keys that filters of `num_keys` keys match. Equal seeds use equal keys.
+pub(crate) fn false_positive_rate(
+    policy: BloomFilterPolicy,
+    num_keys: usize,
+    effort: Effort,
+    seed: u64,
+) -> f64 {
+    let mut keys = RandomKeys { state: seed };
+    let lookups_per_filter = effort.num_lookups.div_ceil(effort.num_filters);
+    let mut filter = Vec::new();
+    let mut false_positives = 0;
+    for _ in 0..effort.num_filters {
+        let added: Vec<[u8; 8]> = keys.by_ref().take(num_keys).collect();
+        let added: Vec<&[u8]> = added.iter().map(<[u8; 8]>::as_slice).collect();
+        filter.clear();
+        policy.create_filter(&added, &mut filter);
+        let absent = keys.by_ref().take(lookups_per_filter);
+        false_positives += absent.filter(|key| policy.key_may_match(key, &filter)).count();
+    }
+    ratio(false_positives, lookups_per_filter * effort.num_filters)
+}
+
+/// 8-byte keys without a pattern, no two of them equal (splitmix64).
+struct RandomKeys {
+    state: u64,
+}
+
+impl Iterator for RandomKeys {
+    type Item = [u8; 8];
+
+    fn next(&mut self) -> Option<[u8; 8]> {
+        self.state = self.state.wrapping_add(0x9e3779b97f4a7c15);
+        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58476d1ce4e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d049bb133111eb);
+        Some((mixed ^ mixed >> 31).to_le_bytes())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}

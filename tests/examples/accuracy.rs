@@ -1,0 +1,143 @@
+//! Measures the false-positive rates of filters with 10 bits per key, beside what this crate, the
+//! textbook and LevelDB say of them.
+//!
+//! ```sh
+//! cargo run --release --example accuracy [-- [--full] [SVG]]
+//! ```
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use rates::{POLICY, Rates};
+
+#[path = "accuracy/figure.rs"]
+mod figure;
+#[path = "../common/measure.rs"]
+mod measure;
+#[path = "accuracy/rates.rs"]
+mod rates;
+
+const USAGE: &str = "usage: accuracy [--full] [SVG]";
+const HELP: [&str; 3] = [
+    "Measures false-positive rates with 10 bits per key, and draws them to SVG",
+    "  --full  measures up to 10 million keys instead of 1 million",
+    "  SVG     the figure's file, of which the name ends in .svg",
+];
+
+struct Options<'a> {
+    full: bool,
+    svg: Option<&'a Path>,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = env::args_os().skip(1).collect();
+    let outcome = match &args[..] {
+        [arg] if arg == "-h" || arg == "--help" => print(&[USAGE]).and_then(|()| print(&HELP)),
+        args => parse(args).and_then(|options| report(&options)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Where stderr is closed, the exit code has to do.
+            let _ = writeln!(io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
+    let mut options = Options { full: false, svg: None };
+    for arg in args {
+        let path = Path::new(arg);
+        if arg == "--full" && !options.full {
+            options.full = true;
+        } else if path.extension().is_some_and(|end| end == "svg") && options.svg.is_none() {
+            options.svg = Some(path);
+        } else {
+            return Err(USAGE.into());
+        }
+    }
+    Ok(options)
+}
+
+fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
+    let sizes = rates::sizes(options.full, options.svg.is_some());
+    let mut measured = Vec::new();
+    for (i, &num_keys) in sizes.iter().enumerate() {
+        show_progress(&format!(
+            "measuring {} of {}: {} keys",
+            i + 1,
+            sizes.len(),
+            grouped(num_keys)
+        ));
+        measured.push(Rates::measure(num_keys));
+    }
+    show_progress("");
+    if let Some(path) = options.svg {
+        let error = |error| format!("{}: {error}", path.display());
+        fs::write(path, figure::svg(&measured)).map_err(error)?;
+    }
+    print(&table(&measured))
+}
+
+/// Replaces the last line on a terminal's stderr.
+fn show_progress(line: &str) {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r\x1b[K{line}");
+    }
+}
+
+fn table(measured: &[Rates]) -> Vec<String> {
+    let (bits_per_key, num_probes) = (POLICY.bits_per_key(), POLICY.num_probes());
+    let leveldb = format!(" LevelDB's {num_probes} probes ");
+    let mut lines = vec![
+        format!("False positives in per cent, {bits_per_key} bits per key; LevelDB says 1 %"),
+        format!("{:10}  {leveldb:-^28}  {:-^34}", "", " tuned_for(keys) "),
+        format!(
+            "{:>10}  {:>8}  {:>8}  {:>8}  {:>6}  {:>8}  {:>8}  {:>6}",
+            "keys", "textbook", "expected", "measured", "probes", "expected", "measured", "fewer"
+        ),
+    ];
+    lines.extend(measured.iter().filter(|rates| rates.is_round()).map(row));
+    lines
+}
+
+fn row(rates: &Rates) -> String {
+    let num_keys = rates.num_keys;
+    let tuned = rates::tuned(num_keys);
+    let [textbook, expected, measured, expected_tuned, measured_tuned] = [
+        rates::textbook(),
+        POLICY.expected_false_positive_rate(num_keys),
+        rates.leveldb,
+        tuned.expected_false_positive_rate(num_keys),
+        rates.tuned,
+    ]
+    .map(|rate| format!("{:>8.3}", 100.0 * rate));
+    let keys = grouped(num_keys);
+    let fewer = 100.0 * (1.0 - rates.tuned / rates.leveldb);
+    format!(
+        "{keys:>10}  {textbook}  {expected}  {measured}  {:>6}  {expected_tuned}  {measured_tuned}  \
+         {fewer:>4.1} %",
+        tuned.num_probes()
+    )
+}
+
+fn grouped(n: usize) -> String {
+    if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
+}
+
+/// Prints to stdout, whose reader may have seen enough before the end.
+fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
+    let mut stdout = io::stdout().lock();
+    match lines.iter().try_for_each(|line| writeln!(stdout, "{line}")) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}").into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,62 @@
+//! What is measured, and what the textbook says of it.
+
+use leveldb_filter::BloomFilterPolicy;
+
+use crate::measure::{Effort, false_positive_rate};
+
+pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+const SEED: u64 = 0xbc9f1d34;
+const ROUND_SIZES: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+/// How many points the figure has for each power of ten.
+const POINTS: u32 = 8;
+
+/// The rates measured with this number of keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Rates {
+    pub(crate) num_keys: usize,
+    pub(crate) leveldb: f64,
+    pub(crate) tuned: f64,
+}
+
+impl Rates {
+    pub(crate) fn measure(num_keys: usize) -> Self {
+        // Some 40,000 false positives: a statistical error of 0.5 %.
+        let effort = Effort::with_total_keys(1_000_000, num_keys, 4_000_000);
+        let rate = |policy| false_positive_rate(policy, num_keys, effort, SEED);
+        Self { num_keys, leveldb: rate(POLICY), tuned: rate(tuned(num_keys)) }
+    }
+
+    /// Whether this is a row of the table, not only a point of the figure.
+    pub(crate) fn is_round(&self) -> bool {
+        ROUND_SIZES.contains(&self.num_keys)
+    }
+}
+
+/// The rows of the table, and the points of the figure from 10 keys up.
+pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
+    let mut sizes = ROUND_SIZES.to_vec();
+    if for_figure {
+        sizes.extend((POINTS..=7 * POINTS).map(|i| power_of_ten(f64::from(i) / f64::from(POINTS))));
+    }
+    sizes.retain(|&num_keys| full || num_keys <= 1_000_000);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "10 to 10 million")]
+fn power_of_ten(exponent: f64) -> usize {
+    10f64.powf(exponent).round() as usize
+}
+
+pub(crate) fn tuned(num_keys: usize) -> BloomFilterPolicy {
+    POLICY.tuned_for(num_keys)
+}
+
+/// `(1 - e^(-kn/m))^k`, the same for every number of keys.
+pub(crate) fn textbook() -> f64 {
+    let probes = f64::from(POLICY.num_probes());
+    let bits_per_key = f64::from(u32::try_from(POLICY.bits_per_key()).expect("10"));
+    (1.0 - (-probes / bits_per_key).exp()).powf(probes)
+}
