@@ -133,7 +133,7 @@ fn every_reader_of_the_format_reads_tuned_filters() {
 }
 
 #[test]
-#[ignore = "takes half a minute with optimization"]
+#[ignore = "takes 15 seconds with optimization"]
 fn large_filters_have_the_expected_rate() {
     for num_keys in [1_000_000, 10_000_000] {
         for bits_per_key in [8, 10, 12] {
@@ -145,7 +145,7 @@ fn large_filters_have_the_expected_rate() {
 }
 
 #[test]
-#[ignore = "takes ten seconds with optimization"]
+#[ignore = "takes 5 seconds with optimization"]
 fn tuning_large_filters_takes_away_10_to_20_per_cent_of_false_positives() {
     let policy = BloomFilterPolicy::new(10);
     for (num_keys, share) in [(1_000_000, 0.82), (10_000_000, 0.89)] {
@@ -155,7 +155,7 @@ fn tuning_large_filters_takes_away_10_to_20_per_cent_of_false_positives() {
 }
 
 #[test]
-#[ignore = "takes ten seconds with optimization"]
+#[ignore = "takes 5 seconds with optimization"]
 fn large_filters_made_for_a_rate_have_it() {
     for (rate, num_keys) in [(0.01, 1_000_000), (0.01, 10_000_000), (0.004, 10_000_000)] {
         let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys).unwrap();

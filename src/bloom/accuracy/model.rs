@@ -6,7 +6,7 @@
 //! 1. Third probes, and a few others in filters of certain sizes, favour some bits: see
 //!    [`third_probe`](super::third_probe) and [`uneven_probes`](super::uneven_probes).
 //! 2. A query that has one probe on such a bit often has others there, too: see
-//!    [`queries`](super::queries).
+//!    [`queries`].
 //! 3. Some queries look at fewer bits than they have probes: see
 //!    [`repeated_bits`](super::repeated_bits).
 //! 4. A key with the query's hash, or with the same bits, is a false positive on its own.

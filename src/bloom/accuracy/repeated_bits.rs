@@ -49,7 +49,7 @@ mod tests {
     /// The mean of `fill^(bits of a query)`, less what it is without repeated bits.
     fn counted(filter: &Filter) -> f64 {
         let fill = filter.fill();
-        let num_queries = 1 << 20;
+        let num_queries = 1 << 18;
         let sum: f64 = (0..num_queries)
             .map(|i: u32| {
                 let hash = i.wrapping_mul(0x9e3779b9);
