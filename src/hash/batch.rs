@@ -1,29 +1,40 @@
 //! Hashing many keys at once.
+//!
+//! Each step of the hash waits for the one before, so a processor is only busy if it works on
+//! several keys at a time: on keys of one length because they go side by side, and on others
+//! because they come in an order in which it predicts where each ends.
 
-use super::{BLOOM_SEED, mix_tail, mix_word, start};
+use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, start};
 
-/// Keys hashed side by side: each step of the hash waits for the one before, so one key at a time
-/// leaves most of the processor idle.
+/// The keys of one length that go side by side.
 const LANES: usize = 8;
+
+/// The most keys that are put in order at once.
+const MAX_SORTED: usize = 64;
+
+/// The classes that keys are sorted into, by their number of 8-byte blocks; the last has all long
+/// keys.
+const CLASSES: usize = 8;
 
 /// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices are of the same length.
 #[inline]
 pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
-    let mut keys = keys.chunks_exact(LANES);
-    let mut hashes = hashes.chunks_exact_mut(LANES);
-    for (keys, hashes) in (&mut keys).zip(&mut hashes) {
-        let len = keys[0].as_ref().len();
-        if keys.iter().all(|key| key.as_ref().len() == len) {
-            let keys: [&[u8]; LANES] = std::array::from_fn(|lane| &keys[lane].as_ref()[..len]);
-            hashes.copy_from_slice(&hash_alike(keys, len));
-        } else {
-            for (key, hash) in keys.iter().zip(hashes) {
-                *hash = super::bloom_hash(key.as_ref());
+    // The keys before this one are done.
+    let mut done = 0;
+    for (group, alike) in keys.chunks_exact(LANES).enumerate() {
+        let len = alike[0].as_ref().len();
+        if alike.iter().all(|key| key.as_ref().len() == len) {
+            let start = LANES * group;
+            if done < start {
+                hash_mixed(&keys[done..start], &mut hashes[done..start]);
             }
+            done = start + LANES;
+            let alike: [&[u8]; LANES] = std::array::from_fn(|lane| &alike[lane].as_ref()[..len]);
+            hashes[start..done].copy_from_slice(&hash_alike(alike, len));
         }
     }
-    for (key, hash) in keys.remainder().iter().zip(hashes.into_remainder()) {
-        *hash = super::bloom_hash(key.as_ref());
+    if done < keys.len() {
+        hash_mixed(&keys[done..], &mut hashes[done..]);
     }
 }
 
@@ -39,7 +50,83 @@ fn hash_alike(keys: [&[u8]; LANES], len: usize) -> [u32; LANES] {
         word += 4;
     }
     for (hash, key) in hashes.iter_mut().zip(keys) {
-        *hash = mix_tail(*hash, key);
+        if len % 4 != 0 {
+            *hash = mix_tail(*hash, u64::from(tail(key)));
+        }
     }
     hashes
+}
+
+/// The one to three bytes behind a key's last whole word.
+#[inline]
+fn tail(key: &[u8]) -> u32 {
+    match key.last_chunk() {
+        Some(last_word) => u32::from_le_bytes(*last_word) >> (32 - 8 * (key.len() % 4)),
+        None => key.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
+    }
+}
+
+/// Hashes keys of any lengths.
+#[inline(never)]
+fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
+    for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
+        hash_sorted(keys, hashes);
+    }
+}
+
+/// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
+///
+/// Between keys of as many blocks, the end of the loop over the blocks is predicted, and the
+/// processor goes on to the next key while it waits for this one.
+#[inline]
+fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
+    let mut classes = [[0; MAX_SORTED]; CLASSES];
+    // The size of each class in a byte of a register: in memory, each key waits for the store of
+    // the one before.
+    let mut sizes = 0_u64;
+    for (index, key) in (0_u8..).zip(keys) {
+        let class = (key.as_ref().len() / 8).min(CLASSES - 1);
+        #[expect(clippy::cast_possible_truncation, reason = "the lowest byte matters")]
+        let size = (sizes >> (8 * class)) as usize % MAX_SORTED;
+        classes[class][size] = index;
+        sizes += 1 << (8 * class);
+    }
+    for (class, size) in classes.iter().zip(sizes.to_le_bytes()) {
+        for index in class[..size.into()].iter().map(|&index| usize::from(index)) {
+            let key = keys[index].as_ref();
+            let h = mix_blocks(start(key.len(), BLOOM_SEED), key);
+            hashes[index] = mix_rest(h, key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bloom_hash;
+
+    /// Compares the hashes of keys whose lengths are `len(0)`, `len(1)`, `len(2)`, …
+    fn assert_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize) -> usize) {
+        let keys: Vec<&[u8]> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
+        let expected: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
+        let mut hashes = vec![0; num_keys];
+        bloom_hash_batch(&keys, &mut hashes);
+        assert_eq!(hashes, expected);
+    }
+
+    #[test]
+    fn same_as_one_by_one() {
+        let bytes: Vec<u8> =
+            (0..70_000_u32).map(|i| i.wrapping_mul(0x9e3779b1).to_be_bytes()[0]).collect();
+        for num_keys in [0, 1, 5, 7, 8, 9, 20, 63, 64, 65, 200] {
+            for len in 0..80 {
+                assert_as_one_by_one(&bytes, num_keys, |_| len);
+                assert_as_one_by_one(&bytes, num_keys, |i| if i % 50 == 10 { len } else { 16 });
+                assert_as_one_by_one(&bytes, num_keys, |i| i * 37 % (len + 1));
+            }
+            assert_as_one_by_one(&bytes, num_keys, |i| i * 7 % 4);
+            assert_as_one_by_one(&bytes, num_keys, |i| if i == 3 { 65_537 } else { i % 19 });
+            assert_as_one_by_one(&bytes, num_keys, |i| 100 + i * 31 % 101);
+        }
+    }
 }
