@@ -16,7 +16,7 @@ pub(crate) const MAX_PROBES: u8 = 30;
 
 /// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
 /// few enough for the first-level cache.
-pub(crate) const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 128;
 
 /// The longest filter that is taken to be in a cache. Above it almost every probe is a miss, which
 /// costs more than a mispredicted branch.

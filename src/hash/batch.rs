@@ -10,7 +10,7 @@ use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, start};
 const LANES: usize = 8;
 
 /// The most keys that are put in order at once.
-const MAX_SORTED: usize = 64;
+const MAX_SORTED: usize = 128;
 
 /// The classes that keys are sorted into, by their number of 8-byte blocks; the last has all long
 /// keys.
