@@ -1,0 +1,36 @@
+//! Making filters, looking keys up, and whole filter blocks, beside the plain loops of LevelDB.
+
+#[path = "bloom/create.rs"]
+mod create;
+#[path = "bloom/filter_block.rs"]
+mod filter_block;
+#[path = "bloom/keys.rs"]
+mod keys;
+#[path = "bloom/lookup.rs"]
+mod lookup;
+#[path = "../tests/common/reference.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
+mod reference;
+
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion};
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    create::bench(&mut criterion);
+    lookup::bench(&mut criterion);
+    filter_block::bench(&mut criterion);
+    criterion.final_summary();
+}
+
+/// Times that keep the whole run to a few minutes.
+fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600));
+    group
+}

@@ -1,0 +1,52 @@
+//! A filter of many keys: in one call, a key at a time, and by the plain loop.
+
+use std::cell::LazyCell;
+
+use criterion::{Criterion, Throughput};
+use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+
+use crate::keys::{KeyLen, Keys};
+use crate::reference;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let policy = BloomFilterPolicy::default();
+    for key_len in KeyLen::ALL {
+        for num_keys in [32, 20_000, 2_000_000] {
+            let keys = LazyCell::new(|| Keys::new(num_keys, key_len, 1));
+            let keys = LazyCell::new(|| keys.slices());
+            let name = format!("create, {num_keys} keys of {}", key_len.name());
+            let mut group = crate::group(criterion, &name);
+            group.throughput(Throughput::Elements(num_keys as u64));
+            if num_keys > 1_000_000 {
+                group.sample_size(10);
+            }
+
+            group.bench_function("create_filter", |bencher| {
+                let keys: &[&[u8]] = &keys;
+                let mut dst = Vec::new();
+                bencher.iter(|| {
+                    dst.clear();
+                    policy.create_filter(keys, &mut dst);
+                    dst.len()
+                });
+            });
+            group.bench_function("builder", |bencher| {
+                let keys: &[&[u8]] = &keys;
+                let mut builder = policy.builder();
+                let mut dst = Vec::new();
+                bencher.iter(|| {
+                    dst.clear();
+                    for key in keys {
+                        builder.add_key(key);
+                    }
+                    builder.finish_into(&mut dst);
+                    dst.len()
+                });
+            });
+            group.bench_function("plain loop", |bencher| {
+                let keys: &[&[u8]] = &keys;
+                bencher.iter(|| reference::create_filter(10, 6, keys));
+            });
+        }
+    }
+}

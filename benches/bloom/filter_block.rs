@@ -1,0 +1,116 @@
+//! The filter block of a table: built from its keys, and asked for present and for absent ones.
+
+use std::cell::LazyCell;
+use std::ops::Deref;
+
+use criterion::{Criterion, Throughput};
+use leveldb_filter::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+};
+
+use crate::keys::{KeyLen, Keys};
+use crate::reference;
+
+const NUM_FILTERS: usize = 300;
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+/// The keys of a table, so many to each data block of 2 KiB.
+#[derive(Clone, Copy)]
+struct Table<'a> {
+    keys: &'a [&'a [u8]],
+    keys_per_block: usize,
+}
+
+impl<'a> Table<'a> {
+    fn blocks(self) -> impl Iterator<Item = (u64, &'a [&'a [u8]])> {
+        (0..).step_by(2048).zip(self.keys.chunks(self.keys_per_block))
+    }
+
+    fn build(self, policy: impl FilterPolicy) -> Vec<u8> {
+        let mut builder = FilterBlockBuilder::new(policy);
+        for (block_offset, keys) in self.blocks() {
+            builder.start_block(block_offset);
+            for key in keys {
+                builder.add_key(key);
+            }
+        }
+        builder.finish()
+    }
+
+    fn build_by_plain_loop(self) -> Vec<u8> {
+        let mut builder =
+            reference::FilterBlockBuilder::new(|keys| reference::create_filter(10, 6, keys));
+        for (block_offset, keys) in self.blocks() {
+            builder.start_block(block_offset);
+            for key in keys {
+                builder.add_key(key);
+            }
+        }
+        builder.finish()
+    }
+
+    fn count_matches(self, may_match: impl Fn(u64, &[u8]) -> bool) -> usize {
+        let matches = |(block_offset, keys): (u64, &[&[u8]])| {
+            keys.iter().filter(|key| may_match(block_offset, key)).count()
+        };
+        self.blocks().map(matches).sum()
+    }
+}
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    for keys_per_block in [16, 100] {
+        let num_keys = keys_per_block * NUM_FILTERS;
+        let present = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed, 1));
+        let present = LazyCell::new(|| present.slices());
+        let absent = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed, 2));
+        let absent = LazyCell::new(|| absent.slices());
+        let table = || Table { keys: &present, keys_per_block };
+
+        let name = format!("filter block, build, {keys_per_block} keys in 2 KiB");
+        let mut group = crate::group(criterion, &name);
+        group.throughput(Throughput::Elements(num_keys as u64));
+        group.bench_function("Bloom", |bencher| {
+            let table = table();
+            bencher.iter(|| table.build(POLICY));
+        });
+        group.bench_function("Bloom of user keys", |bencher| {
+            let table = table();
+            bencher.iter(|| table.build(InternalKeyPolicy::new(POLICY)));
+        });
+        group.bench_function("plain loop", |bencher| {
+            let table = table();
+            bencher.iter(|| table.build_by_plain_loop());
+        });
+        group.finish();
+
+        for (kind, keys) in [("present", &present as &dyn Deref<Target = _>), ("absent", &absent)] {
+            let asked = || Table { keys, keys_per_block };
+            let name = format!("filter block, {kind} keys, {keys_per_block} keys in 2 KiB");
+            let mut group = crate::group(criterion, &name);
+            group.throughput(Throughput::Elements(num_keys as u64));
+            group.bench_function("Bloom", |bencher| {
+                let reader = FilterBlockReader::new(POLICY, table().build(POLICY));
+                let asked = asked();
+                bencher
+                    .iter(|| asked.count_matches(|offset, key| reader.key_may_match(offset, key)));
+            });
+            group.bench_function("Bloom of user keys", |bencher| {
+                let policy = InternalKeyPolicy::new(POLICY);
+                let reader = FilterBlockReader::new(policy, table().build(policy));
+                let asked = asked();
+                bencher
+                    .iter(|| asked.count_matches(|offset, key| reader.key_may_match(offset, key)));
+            });
+            group.bench_function("plain loop", |bencher| {
+                let contents = table().build(POLICY);
+                let asked = asked();
+                bencher.iter(|| {
+                    asked.count_matches(|offset, key| {
+                        reference::block_key_may_match(&contents, offset, key)
+                    })
+                });
+            });
+        }
+    }
+}

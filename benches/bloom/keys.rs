@@ -1,0 +1,68 @@
+//! Key sets, the same in every run.
+
+/// Keys back to back, as an engine's blocks hold them.
+pub(crate) struct Keys {
+    bytes: Vec<u8>,
+    lens: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum KeyLen {
+    /// 16 bytes.
+    Fixed,
+    /// 8 to 40 bytes.
+    Mixed,
+}
+
+impl KeyLen {
+    pub(crate) const ALL: [Self; 2] = [Self::Fixed, Self::Mixed];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "16 bytes",
+            Self::Mixed => "8 to 40 bytes",
+        }
+    }
+}
+
+impl Keys {
+    /// Keys of another `seed` are others, but for chance.
+    pub(crate) fn new(num_keys: usize, key_len: KeyLen, seed: u64) -> Self {
+        let mut words = words(seed);
+        let (mut bytes, mut lens) = (Vec::new(), Vec::with_capacity(num_keys));
+        for _ in 0..num_keys {
+            let len = match key_len {
+                KeyLen::Fixed => 16,
+                KeyLen::Mixed => words.next().map_or(8, |word| 8 + (word % 33) as usize),
+            };
+            bytes.extend(words.by_ref().take(len.div_ceil(8)).flat_map(u64::to_le_bytes).take(len));
+            lens.push(len);
+        }
+        Self { bytes, lens }
+    }
+
+    pub(crate) fn slices(&self) -> Vec<&[u8]> {
+        let mut rest = self.bytes.as_slice();
+        let split = |&len: &usize| {
+            let (key, behind) = rest.split_at(len);
+            rest = behind;
+            key
+        };
+        self.lens.iter().map(split).collect()
+    }
+}
+
+/// Hashes of keys that need not exist.
+pub(crate) fn hashes(seed: u64) -> impl Iterator<Item = u32> {
+    words(seed).map(|word| (word >> 32) as u32)
+}
+
+/// `SplitMix64`.
+fn words(mut state: u64) -> impl Iterator<Item = u64> {
+    std::iter::repeat_with(move || {
+        state = state.wrapping_add(0x9e3779b97f4a7c15);
+        let z = (state ^ state >> 30).wrapping_mul(0xbf58476d1ce4e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d049bb133111eb);
+        z ^ z >> 31
+    })
+}
