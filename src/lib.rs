@@ -1,4 +1,202 @@
-//! LevelDB's filter policies.
+//! LevelDB's filter policies for storage engines written in Rust: the Bloom filter, filter blocks
+//! and internal keys, with LevelDB's bytes and LevelDB's answers, in safe code.
+//!
+//! A filter tells an engine that a key is not in a table, so that a read can be saved. It must
+//! never say so of a key that is there, and it must be read by every other engine that opens the
+//! table; so every byte and every answer here is that of LevelDB 1.23, on any input.
+//!
+//! Make a filter, and ask it:
+//!
+//! ```
+//! use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+//!
+//! let policy = BloomFilterPolicy::new(10); // bits per key
+//! let mut filter = Vec::new();
+//! policy.create_filter(&[b"apple", b"pear"], &mut filter);
+//!
+//! assert!(policy.key_may_match(b"apple", &filter));
+//! assert!(!policy.key_may_match(b"plum", &filter));
+//! ```
+//!
+//! Parse a filter once and ask it often, or for many keys at once:
+//!
+//! ```
+//! # use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+//! use leveldb_filter::BloomFilter;
+//!
+//! # let mut bytes = Vec::new();
+//! # BloomFilterPolicy::new(10).create_filter(&[b"apple", b"pear"], &mut bytes);
+//! let filter = BloomFilter::new(&bytes)?;
+//! let mut matches = [false; 2];
+//! filter.keys_may_match(&["pear", "plum"], &mut matches);
+//! assert_eq!(matches, [true, false]);
+//! # Ok::<(), leveldb_filter::InvalidFilter>(())
+//! ```
+//!
+//! Choose a filter by the false-positive rate that this format really has:
+//!
+//! ```
+//! use leveldb_filter::BloomFilterPolicy;
+//!
+//! let policy = BloomFilterPolicy::new(10);
+//! assert!(policy.expected_false_positive_rate(1_000_000) > 0.012); // not the "1 %" of the books
+//!
+//! let tuned = policy.tuned_for(1_000_000); // as many bytes, and every LevelDB reads them
+//! assert!(tuned.expected_false_positive_rate(1_000_000) < 0.011);
+//! ```
+//!
+//! # In a storage engine
+//!
+//! | to | use |
+//! |---|---|
+//! | write a table as LevelDB does, with a filter for each 2 KiB of it | [`FilterBlockBuilder`] |
+//! | read such a table | [`FilterBlockReader`] |
+//! | put filters on user keys where tables hold internal keys | [`InternalKeyPolicy`] |
+//! | write one filter for a whole table, from keys that come one at a time | [`BloomFilterBuilder`] |
+//! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
+//! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
+//! | keep a filter beside a memtable | [`BloomFilterPolicy::empty_filter`], [`BloomFilter::insert`] |
+//! | join filters in a compaction | [`BloomFilter::union_with`] |
+//! | compare keys otherwise than by their bytes | a [`FilterPolicy`] of your own |
+//!
+//! ## Writing a table
+//!
+//! The calls that LevelDB's own table writer makes:
+//!
+//! ```
+//! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
+//!
+//! # let data_blocks: [(&[&[u8]], u64); 2] =
+//! #     [(&[b"a\x01\0\0\0\0\0\0\0", b"b\x01\0\0\0\0\0\0\0"], 4_000), (&[b"c\x01\0\0\0\0\0\0\0"], 900)];
+//! let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
+//! let mut filter_block = FilterBlockBuilder::new(policy);
+//! filter_block.start_block(0);
+//! let mut offset = 0;
+//! for (keys, block_len) in data_blocks {
+//!     for key in keys {
+//!         filter_block.add_key(key);
+//!     }
+//!     offset += block_len + 5; // a data block and its trailer
+//!     filter_block.start_block(offset);
+//! }
+//! let filter_block = filter_block.finish(); // goes behind the data blocks, as "filter.<name>"
+//! # assert_eq!(filter_block.len(), 9 + 9 + 2 * 4 + 5);
+//! ```
+//!
+//! ## Opening a table
+//!
+//! The metaindex block names the policy that made a table's filters. A table may have been
+//! written by another engine, or with a filter that this one does not know; then it is read
+//! without:
+//!
+//! ```
+//! use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+//!
+//! fn policy_named(name: &str) -> Option<Box<dyn FilterPolicy>> {
+//!     let policy = BloomFilterPolicy::default();
+//!     match name {
+//!         BloomFilterPolicy::NAME => Some(Box::new(policy)),
+//!         BloomFilterPolicy::GOLEVELDB_NAME => Some(Box::new(policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME))),
+//!         _ => None,
+//!     }
+//! }
+//!
+//! assert!(policy_named("leveldb.BuiltinBloomFilter2").is_some());
+//! assert!(policy_named("rocksdb.Ribbon").is_none());
+//! ```
+//!
+//! ## Reading: one hash for many tables
+//!
+//! A key that is looked up in the tables of several levels is hashed once:
+//!
+//! ```
+//! use leveldb_filter::{BloomFilter, bloom_hash};
+//!
+//! fn tables_to_read(key: &[u8], filters: &[BloomFilter<Vec<u8>>]) -> Vec<usize> {
+//!     let hash = bloom_hash(key);
+//!     (0..filters.len()).filter(|&i| filters[i].hash_may_match(hash)).collect()
+//! }
+//! # let policy = leveldb_filter::BloomFilterPolicy::default();
+//! # let mut filters = vec![policy.empty_filter(9), policy.empty_filter(9)];
+//! # filters[1].insert(b"k");
+//! # assert_eq!(tables_to_read(b"k", &filters), [1]);
+//! ```
+//!
+//! ## A memtable's filter
+//!
+//! ```
+//! use leveldb_filter::BloomFilterPolicy;
+//!
+//! let mut filter = BloomFilterPolicy::new(10).empty_filter(4_096); // keys until it is flushed
+//! filter.insert(b"apple");
+//! if filter.key_may_match(b"plum") {
+//!     // search the memtable
+//! }
+//! ```
+//!
+//! ## Compaction
+//!
+//! Filters of one size can be joined without their keys. The result is as full as a filter of all
+//! the keys in that size, so it pays where the keys overlap, or the filters were made larger:
+//!
+//! ```
+//! # use leveldb_filter::{BloomFilter, ShapeMismatch};
+//! fn join(filters: &[BloomFilter<Vec<u8>>]) -> Result<Option<BloomFilter<Vec<u8>>>, ShapeMismatch> {
+//!     let Some((first, others)) = filters.split_first() else {
+//!         return Ok(None);
+//!     };
+//!     let mut joined = first.clone();
+//!     for filter in others {
+//!         joined.union_with(filter)?;
+//!     }
+//!     Ok(Some(joined))
+//! }
+//! # let filter = leveldb_filter::BloomFilterPolicy::default().empty_filter(9);
+//! # assert!(join(&[filter.clone(), filter]).unwrap().is_some());
+//! ```
+//!
+//! ## A comparator of its own
+//!
+//! Keys that an engine's comparator takes for equal must be equal bytes to the filter. Where it
+//! ignores part of a key, wrap the policy in one that drops that part; here, trailing spaces:
+//!
+//! ```
+//! use leveldb_filter::FilterPolicy;
+//!
+//! struct IgnoreTrailingSpaces<P>(P);
+//!
+//! impl<P: FilterPolicy> FilterPolicy for IgnoreTrailingSpaces<P> {
+//!     fn name(&self) -> &str {
+//!         "example.IgnoreTrailingSpaces" // other filters than those under the policy's name
+//!     }
+//!
+//!     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+//!         let trimmed: Vec<_> = keys.iter().map(|key| trim(key)).collect();
+//!         self.0.create_filter(&trimmed, dst);
+//!     }
+//!
+//!     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+//!         self.0.key_may_match(trim(key), filter)
+//!     }
+//! }
+//!
+//! fn trim(key: &[u8]) -> &[u8] {
+//!     let len = key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+//!     &key[..len]
+//! }
+//! # let policy = IgnoreTrailingSpaces(leveldb_filter::BloomFilterPolicy::default());
+//! # let mut filter = Vec::new();
+//! # policy.create_filter(&[b"key  "], &mut filter);
+//! # assert!(policy.key_may_match(b"key", &filter));
+//! ```
+//!
+//! # Compatibility
+//!
+//! Files and answers are those of LevelDB 1.23, and of every version since 1.18. The tests compare
+//! with filters, answers and whole tables that LevelDB wrote. Two answers differ, both on filter
+//! blocks that LevelDB does not write, and both so that no key is lost; see [`FilterBlockReader`].
+//!
+//! Lookups and readers take any bytes: they do not panic, overflow or allocate.
 #![forbid(unsafe_code)]
 
 mod bloom;
@@ -12,3 +210,7 @@ pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;
 pub use hash::{bloom_hash, hash};
 pub use internal_key::InternalKeyPolicy;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
