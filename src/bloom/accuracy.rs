@@ -147,7 +147,7 @@ mod tests {
     }
 
     const SIZES: [usize; 9] =
-        [0, 1, 7, 100, 10_000, 1_000_000, 1 << 32, usize::MAX / 10, usize::MAX];
+        [0, 1, 7, 100, 10_000, 1_000_000, u32::MAX as usize, usize::MAX / 10, usize::MAX];
     const BITS_PER_KEY: [usize; 6] = [0, 1, 10, 1000, usize::MAX / 2, usize::MAX];
 
     #[test]
