@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use common::create_filter;
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
+    FilterPolicy, InternalKeyPolicy,
 };
 
 const POLICY: BloomFilterPolicy =
@@ -73,6 +74,8 @@ fn types_have_the_common_traits() {
 
     assert_is_value::<BloomFilterPolicy>();
     assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
+    assert_is_shared::<BloomFilterBuilder>();
+    assert_is_shared::<BloomFilter<Vec<u8>>>();
     assert_is_shared::<FilterBlockBuilder<BloomFilterPolicy>>();
     assert_is_shared::<FilterBlockReader<BloomFilterPolicy, Vec<u8>>>();
     assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
