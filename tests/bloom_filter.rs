@@ -164,6 +164,23 @@ fn batches_of_keys_of_equal_and_of_mixed_lengths_answer_as_leveldb() {
     }
 }
 
+#[test]
+fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
+    // A pattern of half of the bits, so that many keys only fail at a late probe.
+    let pattern = noise(4099, 9);
+    for num_bytes in [8 << 20, (8 << 20) + 1] {
+        let mut bytes: Vec<u8> = pattern.iter().copied().cycle().take(num_bytes + 1).collect();
+        for num_probes in 0..=30 {
+            bytes[num_bytes] = num_probes;
+            let hashes = random_hashes(300, num_probes.into());
+            for &hash in &hashes[..100] {
+                reference::insert_hash(hash, &mut bytes);
+            }
+            assert_hashes_answer_as_reference(&bytes, &hashes);
+        }
+    }
+}
+
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn filters_around_four_billion_bits_answer_as_leveldb() {

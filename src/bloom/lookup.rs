@@ -19,7 +19,7 @@ pub(super) fn may_match(
     let mut indices = [0; BATCH];
     for (i, matches) in matches.chunks_mut(BATCH).enumerate() {
         batch.start(matches.len(), |hashes| hash(i * BATCH, hashes));
-        // The lowest bit of each tells whether all bits of the key have been set so far.
+        // 1 for each key whose bits have all been set so far, else 0.
         let all = &mut [1; BATCH][..matches.len()];
         for _ in 0..PROBES_TOGETHER {
             if let Some(positions) = batch.next_positions() {
@@ -27,7 +27,7 @@ pub(super) fn may_match(
             }
         }
 
-        let left: u32 = all.iter().map(|all| all & 1).sum();
+        let left: u32 = all.iter().sum();
         if left as usize > matches.len() / 2 {
             while let Some(positions) = batch.next_positions() {
                 and_bits(bits, positions, all);
@@ -38,7 +38,7 @@ pub(super) fn may_match(
             }
         }
         for (matches, all) in matches.iter_mut().zip(all) {
-            *matches = *all & 1 != 0;
+            *matches = *all != 0;
         }
     }
 }
@@ -63,7 +63,7 @@ fn indices_of_set<'a>(all: &[u32], indices: &'a mut [usize; BATCH]) -> &'a [usiz
     let mut len = 0;
     for (index, all) in all.iter().enumerate() {
         indices[len % BATCH] = index;
-        len += (all & 1) as usize;
+        len += *all as usize;
     }
     &indices[..len]
 }
