@@ -22,7 +22,7 @@ use crate::{FilterPolicy, bloom_hash};
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
 /// The filters have the bytes that LevelDB 1.23 writes, and get the answers that it gives, on any
-/// input.
+/// bytes.
 ///
 /// ```text
 /// | bits: byte i / 8 holds bit i at 1 << i % 8                        | number of probes |
@@ -135,7 +135,7 @@ impl BloomFilterPolicy {
     /// A filter without keys, of the size for `num_keys` of them, to insert them into: for an
     /// engine's memtable.
     ///
-    /// With as many keys inserted it has the bytes that
+    /// With that many keys inserted it has the bytes that
     /// [`create_filter`](FilterPolicy::create_filter) makes of them; with more, it has more false
     /// positives. Allocates [`filter_len`](Self::filter_len) bytes.
     ///
@@ -181,7 +181,8 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Appends the filter, [`filter_len`](BloomFilterPolicy::filter_len) bytes, to `dst`.
     ///
     /// Takes time linear in the keys' bytes and in `keys.len() * num_probes`. Allocates at most
-    /// once, to grow `dst` by exactly what is missing.
+    /// once, to grow `dst` by exactly what is missing; a filter above 8 MiB also takes scratch memory,
+    /// of at most half its length and 256 MiB.
     ///
     /// # Panics
     ///

@@ -17,8 +17,8 @@ const FILTER_BASE_LG: u8 = 11;
 /// `start_block` with the file offset at which the next one starts (past the 5-byte block
 /// trailer).
 ///
-/// Keys wait, copied side by side, until the 2 KiB of file offset that they belong to are over;
-/// the buffers are used again from filter to filter. See [`FilterBlockReader`] for the bytes.
+/// Keys are buffered until their 2 KiB range of the file ends, and the buffers reused from filter to
+/// filter. See [`FilterBlockReader`] for the bytes.
 ///
 /// Mirrors `FilterBlockBuilder` in LevelDB's `table/filter_block.h`.
 ///
@@ -68,8 +68,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Says that the keys to come are those of the data block at `block_offset`, in bytes from the
-    /// start of the file.
+    /// Starts the data block at `block_offset`, in bytes from the start of the file; the keys added
+    /// next belong to it.
     ///
     /// Makes the filters of all 2 KiB ranges before the offset that have none yet; each takes 4
     /// bytes for its offset, even where it has no keys.
@@ -78,7 +78,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// If `block_offset` lies in a range whose filter has been made already: keys added to it
     /// would be lost to readers. LevelDB checks it in debug builds only. Also if the filters grow
-    /// past 4 GiB, where the format's offsets end.
+    /// past 4 GiB, where the format's offsets end, or the number of filters past the address space.
+    /// An offset that is far off may take more memory for the offsets than there is.
     pub fn start_block(&mut self, block_offset: u64) {
         let filter_index = usize::try_from(block_offset >> FILTER_BASE_LG)
             .expect("capacity overflow: more filters than the address space has bytes");
@@ -95,13 +96,18 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Adds `key` to the current data block.
+    /// Adds `key` to the current data block; before the first `start_block`, to the one at 0.
+    ///
+    /// Copies the key, in time linear in its length.
     pub fn add_key(&mut self, key: &[u8]) {
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());
     }
 
-    /// Makes the filter of the keys that still wait, and returns the whole filter block.
+    /// Makes the filter of the keys that still wait, and returns the whole filter block, in a vector
+    /// that may have room to spare.
+    ///
+    /// Takes the policy's time for the last filter, and time linear in the number of filters.
     ///
     /// # Panics
     ///
@@ -188,7 +194,7 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// assert_eq!(no_filters.filter(0), None);
 /// assert!(no_filters.key_may_match(0, b"key"));
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct FilterBlockReader<P, B> {
     policy: P,
     contents: B,
@@ -225,7 +231,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// has the key's hash, or wants to parse the filter once.
     ///
     /// `None` where there is none that can be read, which stands for a potential match: an offset
-    /// behind the last filter, or a malformed block. Empty bytes where no key starts in that range
+    /// past the last filter, or a malformed block. Empty bytes where no key starts in that range
     /// of the file. Takes constant time.
     #[inline]
     #[must_use]
@@ -233,10 +239,21 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         let index = block_offset.checked_shr(self.base_lg.into())?;
         let index = usize::try_from(index).ok().filter(|&index| index < self.num_filters)?;
         let contents = self.contents.as_ref();
-        // For the last filter, the word behind its offset is the offset of the array.
+        // For the last filter, the word after its offset is the offset of the array.
         let start = decode_fixed32(contents, self.array_offset + index * 4)?;
         let limit = decode_fixed32(contents, self.array_offset + index * 4 + 4)?;
         contents.get(..self.array_offset)?.get(start..limit)
+    }
+}
+
+/// Shows the block's frame, not its bytes.
+impl<P: fmt::Debug, B> fmt::Debug for FilterBlockReader<P, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBlockReader")
+            .field("policy", &self.policy)
+            .field("num_filters", &self.num_filters)
+            .field("base_lg", &self.base_lg)
+            .finish_non_exhaustive()
     }
 }
 

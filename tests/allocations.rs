@@ -138,7 +138,7 @@ fn an_empty_filter_takes_one_allocation_and_changing_it_none() {
 }
 
 #[test]
-fn a_builder_takes_one_allocation_without_waste_up_to_one_mebibyte() {
+fn a_builder_takes_one_allocation_without_waste() {
     let policy = POLICY.with_num_probes(2);
     let mut builder = policy.builder();
     for num_keys in [800_000, 100_000, 5000, 7, 1, 0] {

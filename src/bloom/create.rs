@@ -39,7 +39,7 @@ fn set_bits(
             }
         }
     }
-    if let Some(mut regions) = regions {
+    if let Some(regions) = regions {
         regions.finish(bits);
     }
 }

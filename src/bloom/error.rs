@@ -15,13 +15,13 @@ use super::probes::MAX_PROBES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidFilter {
-    /// No room for bits and the byte of the probe count. LevelDB takes such a filter for one that
+    /// No room for bits and the byte of the probe count. LevelDB treats such a filter as one that
     /// matches nothing.
     TooShort {
         /// The length in bytes, 0 or 1.
         len: usize,
     },
-    /// A number of probes above 30, which LevelDB reserves for encodings to come, and takes for a
+    /// A number of probes above 30, which LevelDB reserves for encodings to come, and treats as a
     /// filter that matches every key.
     ReservedProbeCount {
         /// The filter's last byte.

@@ -176,7 +176,7 @@ impl Divisor {
     #[inline]
     fn remainder(self, hash: u32) -> u32 {
         let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
-        #[expect(clippy::cast_possible_truncation, reason = "the difference is below 2^32")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
         let multiple = (quotient * self.num_bits) as u32;
         hash.wrapping_sub(multiple)
     }
@@ -207,8 +207,8 @@ impl Batch {
         (self.left, self.len) = (self.probes.count, len);
         let hashes = &mut self.hashes[..len];
         fill(hashes);
-        for (delta_, hash) in self.deltas.iter_mut().zip(hashes) {
-            *delta_ = delta(*hash);
+        for (slot, hash) in self.deltas.iter_mut().zip(hashes) {
+            *slot = delta(*hash);
         }
     }
 

@@ -2,14 +2,14 @@
 
 use super::create::set_all;
 
-/// The bits of a region: half a megabyte, a part of any second-level cache.
+/// The bits of a region: 128 KiB, a part of any second-level cache.
 const REGION_BITS_LOG2: u32 = 20;
 const REGION_BITS: usize = 1 << REGION_BITS_LOG2;
 
 /// Positions gathered by the region of the filter that they fall into, and set a region at a time,
 /// when many have come together for it. The order in which bits are set does not matter.
 pub(super) struct Regions {
-    /// As many slots for each region, all together at most half as long as the filter.
+    /// The same number of slots for each region, in all at most half as long as the filter.
     pending: Vec<u32>,
     /// The slots in use of each region.
     lens: Vec<usize>,
@@ -18,9 +18,10 @@ pub(super) struct Regions {
 
 impl Regions {
     pub(super) fn new(num_bytes: usize) -> Self {
-        // Positions are below 2^32, so there are 1024 regions at most.
+        // Positions are below 2^32, so there are 4096 regions at most.
         let num_regions = num_bytes.div_ceil(REGION_BITS / 8).min(1 << (32 - REGION_BITS_LOG2));
-        let slots = (num_bytes / 2 / size_of::<u32>() / num_regions).min(REGION_BITS / 64);
+        let region_memory = num_bytes / 2 / num_regions - size_of::<usize>(); // its length
+        let slots = (region_memory / size_of::<u32>()).min(REGION_BITS / 64);
         Self { pending: vec![0; num_regions * slots], lens: vec![0; num_regions], slots }
     }
 
@@ -37,7 +38,7 @@ impl Regions {
     }
 
     /// Sets the bits that still wait.
-    pub(super) fn finish(&mut self, bits: &mut [u8]) {
+    pub(super) fn finish(mut self, bits: &mut [u8]) {
         for region in 0..self.lens.len() {
             self.flush(bits, region);
         }

@@ -16,7 +16,7 @@ const MAX_SORTED: usize = 128;
 /// keys.
 const CLASSES: usize = 8;
 
-/// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices are of the same length.
+/// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices must have the same length.
 #[inline]
 pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     // The keys before this one are done.
@@ -57,7 +57,7 @@ fn hash_alike(keys: [&[u8]; LANES], len: usize) -> [u32; LANES] {
     hashes
 }
 
-/// The one to three bytes behind a key's last whole word.
+/// The one to three bytes after a key's last whole word.
 #[inline]
 fn tail(key: &[u8]) -> u32 {
     match key.last_chunk() {
@@ -76,7 +76,7 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 
 /// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
 ///
-/// Between keys of as many blocks, the end of the loop over the blocks is predicted, and the
+/// Between keys of the same number of blocks, the end of the loop over the blocks is predicted, and the
 /// processor goes on to the next key while it waits for this one.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {

@@ -1,6 +1,4 @@
 //! Searches for the best filter by the model.
-//!
-//! `num_keys` is not 0.
 
 use std::f64::consts::LN_2;
 
@@ -43,7 +41,7 @@ fn reaches(rate: f64, bits_per_key: usize, num_keys: usize) -> bool {
 
 /// Enough bits per key to reach the rate, where one less is not.
 ///
-/// Searches in growing steps, then halves the last one.
+/// Searches in growing steps, then halves the last one. `num_keys` is not 0.
 pub(super) fn fewest_bits_per_key(rate: f64, num_keys: usize) -> Option<usize> {
     let most_bits = usize::try_from(1u64 << 32).unwrap_or(usize::MAX);
     let most = (most_bits / num_keys).max(1);
@@ -55,7 +53,7 @@ pub(super) fn fewest_bits_per_key(rate: f64, num_keys: usize) -> Option<usize> {
             return None;
         }
         let step = 2 * (enough - too_few);
-        (too_few, enough) = (enough, most.min(enough + step));
+        (too_few, enough) = (enough, most.min(enough.saturating_add(step)));
     }
     while enough - too_few > 1 {
         let middle = usize::midpoint(too_few, enough);
