@@ -1,7 +1,7 @@
 //! Making a filter of many keys.
 
 use super::BloomFilterPolicy;
-use super::probes::{BATCH, Batch, MAX_CACHED_BYTES, Probes, set_bit};
+use super::probes::{BATCH, Batch, MAX_CACHED_BYTES, Probes, SMALL_BATCH, set_bit};
 use super::regions::Regions;
 
 /// Appends the filter of `num_keys` keys to `dst`.
@@ -18,20 +18,24 @@ pub(super) fn append_filter(
     dst.reserve_exact(num_bytes + 1);
     dst.resize(start + num_bytes, 0);
     let probes = Probes::new(num_bytes, policy.num_probes);
-    set_bits(&mut dst[start..], probes, num_keys, hash);
+    if num_keys <= SMALL_BATCH {
+        set_bits::<SMALL_BATCH>(&mut dst[start..], probes, num_keys, hash);
+    } else {
+        set_bits::<BATCH>(&mut dst[start..], probes, num_keys, hash);
+    }
     dst.push(policy.num_probes);
 }
 
-fn set_bits(
+fn set_bits<const N: usize>(
     bits: &mut [u8],
     probes: Probes,
     num_keys: usize,
     mut hash: impl FnMut(usize, &mut [u32]),
 ) {
     let mut regions = (bits.len() > MAX_CACHED_BYTES).then(|| Regions::new(bits.len()));
-    let mut batch = Batch::new(probes);
-    for start in (0..num_keys).step_by(BATCH) {
-        batch.start(BATCH.min(num_keys - start), |hashes| hash(start, hashes));
+    let mut batch = Batch::<N>::new(probes);
+    for start in (0..num_keys).step_by(N) {
+        batch.start(N.min(num_keys - start), |hashes| hash(start, hashes));
         while let Some(positions) = batch.next_positions() {
             match &mut regions {
                 Some(regions) => regions.set_all(bits, positions),

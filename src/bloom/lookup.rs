@@ -1,6 +1,6 @@
 //! Looking up many keys at once.
 
-use super::probes::{BATCH, Batch, Probes, bit};
+use super::probes::{BATCH, Batch, Probes, SMALL_BATCH, bit};
 
 /// The probes that all keys of a batch make: the first ones rule out most absent keys, and those
 /// that are left go on alone, unless they are many.
@@ -13,14 +13,27 @@ pub(super) fn may_match(
     bits: &[u8],
     probes: Probes,
     matches: &mut [bool],
+    hash: impl FnMut(usize, &mut [u32]),
+) {
+    if matches.len() <= SMALL_BATCH {
+        may_match_in::<SMALL_BATCH>(bits, probes, matches, hash);
+    } else {
+        may_match_in::<BATCH>(bits, probes, matches, hash);
+    }
+}
+
+fn may_match_in<const N: usize>(
+    bits: &[u8],
+    probes: Probes,
+    matches: &mut [bool],
     mut hash: impl FnMut(usize, &mut [u32]),
 ) {
-    let mut batch = Batch::new(probes);
-    let mut indices = [0; BATCH];
-    for (i, matches) in matches.chunks_mut(BATCH).enumerate() {
-        batch.start(matches.len(), |hashes| hash(i * BATCH, hashes));
+    let mut batch = Batch::<N>::new(probes);
+    let mut indices = [0; N];
+    for (i, matches) in matches.chunks_mut(N).enumerate() {
+        batch.start(matches.len(), |hashes| hash(i * N, hashes));
         // 1 for each key whose bits have all been set so far, else 0.
-        let all = &mut [1; BATCH][..matches.len()];
+        let all = &mut [1; N][..matches.len()];
         for _ in 0..PROBES_TOGETHER {
             if let Some(positions) = batch.next_positions() {
                 and_bits(bits, positions, all);
@@ -60,10 +73,10 @@ fn and_bits(bits: &[u8], positions: &[u32], all: &mut [u32]) {
 
 /// No branch depends on a key here: half of them would be mispredicted.
 #[inline]
-fn indices_of_set<'a>(all: &[u32], indices: &'a mut [usize; BATCH]) -> &'a [usize] {
+fn indices_of_set<'a, const N: usize>(all: &[u32], indices: &'a mut [usize; N]) -> &'a [usize] {
     let mut len = 0;
     for (index, all) in all.iter().enumerate() {
-        indices[len % BATCH] = index;
+        indices[len % N] = index;
         len += *all as usize;
     }
     &indices[..len]

@@ -18,6 +18,10 @@ pub(crate) const MAX_PROBES: u8 = 30;
 /// few enough for the first-level cache.
 pub(crate) const BATCH: usize = 128;
 
+/// How many keys make a batch of few keys, such as those of a filter block: an array of [`BATCH`]
+/// costs more to clear than they need.
+pub(crate) const SMALL_BATCH: usize = 32;
+
 /// The longest filter that is taken to be in a cache. Above it almost every probe is a miss, which
 /// costs more than a mispredicted branch.
 pub(crate) const MAX_CACHED_BYTES: usize = 8 << 20;
@@ -182,22 +186,22 @@ impl Divisor {
     }
 }
 
-/// The probes of up to [`BATCH`] keys: all first ones, then all second ones, and so on, in plain
+/// The probes of up to `N` keys: all first ones, then all second ones, and so on, in plain
 /// loops over arrays for the compiler to make vector instructions of.
-pub(crate) struct Batch {
+pub(crate) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
     /// The probes that each key has left.
     left: u8,
     len: usize,
-    hashes: [u32; BATCH],
-    deltas: [u32; BATCH],
-    positions: [u32; BATCH],
+    hashes: [u32; N],
+    deltas: [u32; N],
+    positions: [u32; N],
 }
 
-impl Batch {
+impl<const N: usize> Batch<N> {
     pub(crate) fn new(probes: Probes) -> Self {
-        let (divisor, zeros) = (Divisor::new(probes), [0; BATCH]);
+        let (divisor, zeros) = (Divisor::new(probes), [0; N]);
         Self { probes, divisor, left: 0, len: 0, hashes: zeros, deltas: zeros, positions: zeros }
     }
 

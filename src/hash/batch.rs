@@ -70,7 +70,14 @@ fn tail(key: &[u8]) -> u32 {
 #[inline(never)]
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
-        hash_sorted(keys, hashes);
+        if keys.len() < LANES {
+            // Too few to be worth an order.
+            for (key, hash) in keys.iter().zip(hashes) {
+                *hash = super::bloom_hash(key.as_ref());
+            }
+        } else {
+            hash_sorted(keys, hashes);
+        }
     }
 }
 
