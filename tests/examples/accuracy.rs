@@ -7,13 +7,13 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
 use rates::{POLICY, Rates};
+use terminal::{exit_code, grouped, print};
 
 #[path = "accuracy/figure.rs"]
 mod figure;
@@ -21,6 +21,8 @@ mod figure;
 mod measure;
 #[path = "accuracy/rates.rs"]
 mod rates;
+#[path = "terminal.rs"]
+mod terminal;
 
 const USAGE: &str = "usage: accuracy [--full] [SVG]";
 const HELP: [&str; 3] = [
@@ -40,14 +42,7 @@ fn main() -> ExitCode {
         [arg] if arg == "-h" || arg == "--help" => print(&[USAGE]).and_then(|()| print(&HELP)),
         args => parse(args).and_then(|options| report(&options)),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Where stderr is closed, the exit code has to do.
-            let _ = writeln!(io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(outcome)
 }
 
 fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
@@ -125,19 +120,4 @@ fn row(rates: &Rates) -> String {
          {fewer:>4.1} %",
         tuned.num_probes()
     )
-}
-
-fn grouped(n: usize) -> String {
-    if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
-}
-
-/// Prints to stdout, whose reader may have seen enough before the end.
-fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
-    let mut stdout = io::stdout().lock();
-    match lines.iter().try_for_each(|line| writeln!(stdout, "{line}")) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
-        }
-        _ => Ok(()),
-    }
 }

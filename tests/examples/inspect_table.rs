@@ -7,18 +7,19 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
 use inspection::{AbsentLookups, FilterShape, FilterTotals, Inspection, KeyKind};
+use terminal::{exit_code, grouped, print};
 
 #[path = "inspect_table/inspection.rs"]
 mod inspection;
 #[path = "../common/table.rs"]
 mod table;
+#[path = "terminal.rs"]
+mod terminal;
 
 const USAGE: &str = "usage: inspect_table [FILE]";
 const HELP: &str = "Reports on the filters of an uncompressed LevelDB table, by default";
@@ -32,14 +33,7 @@ fn main() -> ExitCode {
         [arg] if !arg.as_encoded_bytes().starts_with(b"-") => report(Path::new(arg)),
         _ => Err(USAGE.into()),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Where stderr is closed, the exit code has to do.
-            let _ = writeln!(io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(outcome)
 }
 
 fn report(path: &Path) -> Result<(), Box<dyn Error>> {
@@ -69,17 +63,6 @@ fn read_regular_file(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
         return Err("not a regular file".into());
     }
     Ok(fs::read(path)?)
-}
-
-/// Prints to stdout, whose reader may have seen enough before the end.
-fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
-    let mut stdout = io::stdout().lock();
-    match lines.iter().try_for_each(|line| writeln!(stdout, "{line}")) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
-        }
-        _ => Ok(()),
-    }
 }
 
 fn rows(inspection: &Inspection) -> Vec<(&'static str, String)> {
@@ -152,8 +135,4 @@ fn share(part: usize, whole: usize, unit: &str) -> String {
 #[expect(clippy::cast_precision_loss, reason = "two decimals are shown")]
 fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
-}
-
-fn grouped(n: usize) -> String {
-    if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
 }
