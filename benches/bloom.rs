@@ -8,6 +8,8 @@ mod filter_block;
 mod keys;
 #[path = "bloom/lookup.rs"]
 mod lookup;
+#[path = "../tests/common/random.rs"]
+mod random;
 #[path = "../tests/common/reference.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 mod reference;

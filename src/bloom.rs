@@ -153,9 +153,10 @@ impl BloomFilterPolicy {
     /// ```
     #[must_use]
     pub fn empty_filter(&self, num_keys: usize) -> BloomFilter<Vec<u8>> {
-        let mut bytes = vec![0; self.filter_len(num_keys)];
-        bytes[self.num_bytes(num_keys)] = self.num_probes;
-        BloomFilter::with_shape(bytes, Probes::new(self.num_bytes(num_keys), self.num_probes))
+        let num_bytes = self.num_bytes(num_keys);
+        let mut bytes = vec![0; num_bytes + 1];
+        bytes[num_bytes] = self.num_probes;
+        BloomFilter::with_shape(bytes, Probes::new(num_bytes, self.num_probes))
     }
 
     /// The length in bytes of a filter's bits.
@@ -181,8 +182,8 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Appends the filter, [`filter_len`](BloomFilterPolicy::filter_len) bytes, to `dst`.
     ///
     /// Takes time linear in the keys' bytes and in `keys.len() * num_probes`. Allocates at most
-    /// once, to grow `dst` by exactly what is missing; a filter above 8 MiB also takes scratch memory,
-    /// of at most half its length and 256 MiB.
+    /// once, to grow `dst` by exactly what is missing; a filter above 8 MiB also takes scratch
+    /// memory, of at most half its length and 256 MiB.
     ///
     /// # Panics
     ///

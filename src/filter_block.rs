@@ -17,8 +17,8 @@ const FILTER_BASE_LG: u8 = 11;
 /// `start_block` with the file offset at which the next one starts (past the 5-byte block
 /// trailer).
 ///
-/// Keys are buffered until their 2 KiB range of the file ends, and the buffers reused from filter to
-/// filter. See [`FilterBlockReader`] for the bytes.
+/// Keys are buffered until their 2 KiB range of the file ends, and the buffers reused from filter
+/// to filter. See [`FilterBlockReader`] for the bytes.
 ///
 /// Mirrors `FilterBlockBuilder` in LevelDB's `table/filter_block.h`.
 ///
@@ -104,8 +104,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.ends.push(self.keys.len());
     }
 
-    /// Makes the filter of the keys that still wait, and returns the whole filter block, in a vector
-    /// that may have room to spare.
+    /// Makes the filter of the keys that still wait, and returns the whole filter block, in a
+    /// vector that may have room to spare.
     ///
     /// Takes the policy's time for the last filter, and time linear in the number of filters.
     ///

@@ -87,7 +87,7 @@
 //!
 //! The metaindex block names the policy that made a table's filters. A table may have been
 //! written by another engine, or with a filter that this one does not know; then it is read
-//! without a filter. goleveldb's name needs care: before its version 1.18, LevelDB gave it to filters
+//! without a filter. goleveldb's name needs care: LevelDB up to 1.17 gave the same name to filters
 //! with another hash, so accept it only where no such LevelDB wrote the tables:
 //!
 //! ```
@@ -196,8 +196,8 @@
 //! # Compatibility
 //!
 //! Files and answers are those of LevelDB 1.23, and of every version since 1.18. The tests compare
-//! with filters, answers and whole tables that LevelDB wrote. Where C++ leaves the outcome undefined or
-//! loses keys, this crate does neither: two malformed filter blocks are potential matches (see
+//! with filters, answers and whole tables that LevelDB wrote. Where C++ leaves the outcome undefined
+//! or loses keys, this crate does neither: two malformed filter blocks are potential matches (see
 //! [`FilterBlockReader`]), an internal key too short for its trailer stands for itself, and sizes
 //! that overflow panic. The reference is LevelDB on 64-bit machines.
 //!

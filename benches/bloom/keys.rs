@@ -1,5 +1,7 @@
 //! Key sets, the same in every run.
 
+use super::random::words;
+
 /// Keys back to back, as an engine's blocks hold them.
 pub(crate) struct Keys {
     bytes: Vec<u8>,
@@ -55,14 +57,4 @@ impl Keys {
 /// Hashes of keys that need not exist.
 pub(crate) fn hashes(seed: u64) -> impl Iterator<Item = u32> {
     words(seed).map(|word| (word >> 32) as u32)
-}
-
-/// `SplitMix64`.
-fn words(mut state: u64) -> impl Iterator<Item = u64> {
-    std::iter::repeat_with(move || {
-        state = state.wrapping_add(0x9e3779b97f4a7c15);
-        let z = (state ^ state >> 30).wrapping_mul(0xbf58476d1ce4e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d049bb133111eb);
-        z ^ z >> 31
-    })
 }

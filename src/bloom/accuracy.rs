@@ -35,8 +35,8 @@ impl BloomFilterPolicy {
     /// of the real rate.
     ///
     /// 0 without keys. No input panics: where `num_keys * bits_per_key` is more than any filter
-    /// can have, this is the rate of one with all bits that 32-bit hashes can use. Takes 0.02 to
-    /// 0.5 ms (with 30 probes 1 ms), whatever the number of keys.
+    /// can have, this is the rate of one with all bits that 32-bit hashes can use. Takes up to 0.5
+    /// ms (with 30 probes 1 ms), whatever the number of keys.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -70,8 +70,8 @@ impl BloomFilterPolicy {
     /// [`with_num_probes`](Self::with_num_probes) is lost. The choice may change with the model,
     /// and a close one may differ between platforms.
     ///
-    /// 0 keys, and numbers of keys for which no filter can be made, have an answer, too. Takes 0.1
-    /// to 5 ms (with more than 20 bits per key, up to 10 ms).
+    /// 0 keys, and numbers of keys for which no filter can be made, have an answer, too. Takes up
+    /// to 6 ms.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -101,12 +101,12 @@ impl BloomFilterPolicy {
     /// that is not between 0 and 1 (both excluded), or not a number.
     ///
     /// [Expected](Self::expected_false_positive_rate) is by the model, with its errors; a caller
-    /// that must not exceed a rate should ask for 5 or 10 % less. The fewest means that one bit per key less
-    /// does not reach the rate. (Some numbers of bits have more false positives than those just
-    /// below, so in rare cases even fewer bits per key would have done.) Without keys, that is 1
-    /// bit per key.
+    /// that must not exceed a rate should ask for 5 or 10 % less. The fewest means that one bit per
+    /// key less does not reach the rate. (Some numbers of bits have more false positives than
+    /// those just below, so in rare cases even fewer bits per key would have done.) Without keys,
+    /// that is 1 bit per key.
     ///
-    /// Takes 0.1 to 20 ms, but up to 80 ms for rates just above the least that can be reached.
+    /// Takes up to 10 ms, but 20 ms for rates just above the least that can be reached.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;

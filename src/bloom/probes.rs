@@ -111,8 +111,9 @@ impl Probes {
         let delta = delta(hash);
         let mut all = 1;
         for _ in 0..self.count {
-            all &= self.bit(bits, hash);
-            bits[self.byte(hash)] |= 1 << (hash % 8);
+            let byte = &mut bits[self.byte(hash)];
+            all &= *byte >> (hash % 8);
+            *byte |= 1 << (hash % 8);
             hash = hash.wrapping_add(delta);
         }
         all & 1 != 0

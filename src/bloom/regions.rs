@@ -20,8 +20,9 @@ impl Regions {
     pub(super) fn new(num_bytes: usize) -> Self {
         // Positions are below 2^32, so there are 4096 regions at most.
         let num_regions = num_bytes.div_ceil(REGION_BITS / 8).min(1 << (32 - REGION_BITS_LOG2));
-        let region_memory = num_bytes / 2 / num_regions - size_of::<usize>(); // its length
-        let slots = (region_memory / size_of::<u32>()).min(REGION_BITS / 64);
+        // Half of the region, and less its length.
+        let memory = (num_bytes / num_regions).min(REGION_BITS / 8) / 2 - size_of::<usize>();
+        let slots = memory / size_of::<u32>();
         Self { pending: vec![0; num_regions * slots], lens: vec![0; num_regions], slots }
     }
 

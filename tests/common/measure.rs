@@ -2,6 +2,8 @@
 
 use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 
+use super::random::words;
+
 /// How many filters to make, and how many absent keys to look up in all of them together.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
@@ -23,7 +25,7 @@ pub(crate) fn false_positive_rate(
     effort: Effort,
     seed: u64,
 ) -> f64 {
-    let mut keys = RandomKeys { state: seed };
+    let mut keys = words(seed).map(u64::to_le_bytes);
     let lookups_per_filter = effort.num_lookups.div_ceil(effort.num_filters);
     let mut filter = Vec::new();
     let mut false_positives = 0;
@@ -36,22 +38,6 @@ pub(crate) fn false_positive_rate(
         false_positives += absent.filter(|key| policy.key_may_match(key, &filter)).count();
     }
     ratio(false_positives, lookups_per_filter * effort.num_filters)
-}
-
-/// 8-byte keys without a pattern, no two of them equal (splitmix64).
-struct RandomKeys {
-    state: u64,
-}
-
-impl Iterator for RandomKeys {
-    type Item = [u8; 8];
-
-    fn next(&mut self) -> Option<[u8; 8]> {
-        self.state = self.state.wrapping_add(0x9e3779b97f4a7c15);
-        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58476d1ce4e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d049bb133111eb);
-        Some((mixed ^ mixed >> 31).to_le_bytes())
-    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
 pub mod measure;
+pub mod random;
 pub mod reference;
 pub mod strategies;
 pub mod table;
@@ -52,15 +53,7 @@ pub fn noise(len: usize, seed: u32) -> Vec<u8> {
 /// `len` hashes, the same in every run, in which no lookup finds a pattern: those of counted keys
 /// are evenly spaced, which would flatter a false-positive rate.
 pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
-    let mut state = seed;
-    let next = || {
-        // SplitMix64, whose upper half is its better one.
-        state = state.wrapping_add(0x9e3779b97f4a7c15);
-        let z = (state ^ state >> 30).wrapping_mul(0xbf58476d1ce4e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d049bb133111eb);
-        ((z ^ z >> 31) >> 32) as u32
-    };
-    std::iter::repeat_with(next).take(len).collect()
+    random::words(seed).map(|word| (word >> 32) as u32).take(len).collect()
 }
 
 /// A key for each hash.

@@ -19,6 +19,8 @@ use terminal::{exit_code, grouped, print};
 mod figure;
 #[path = "../common/measure.rs"]
 mod measure;
+#[path = "../common/random.rs"]
+mod random;
 #[path = "accuracy/rates.rs"]
 mod rates;
 #[path = "terminal.rs"]

@@ -61,9 +61,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// 2<sup>20</sup> different hashes, always the same.
     ///
     /// The standard error is about the square root of `rate / 2^20`: a rate of 1 % is measured to
-    /// a hundredth of itself, 0.01 % to a tenth. A key of the filter counts if its hash is
-    /// among those tried, as one in 4096 is. Takes a few milliseconds where
-    /// the filter is in the cache.
+    /// a hundredth of itself, 0.01 % to a tenth. A key of the filter counts if its hash is among
+    /// those tried, as one in 4096 is. Takes a few milliseconds where the filter is in the cache.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         let mut hashes = [0; 1024];
@@ -146,9 +145,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
 
 /// How many different third probes so many keys are expected to have.
 ///
-/// With a hash of `h << 17 | l`, the third probe is `65537 * (2 * h + l)`. Each of the 2<sup>16</sup>
-/// sums in the middle comes from one key in 2<sup>17</sup>, and on either side as many sums come
-/// from fewer and fewer keys.
+/// With a hash of `h << 17 | l`, the third probe is `65537 * (2 * h + l)`. Each of the
+/// 2<sup>16</sup> sums in the middle comes from one key in 2<sup>17</sup>, and the same number of
+/// sums on either side from fewer and fewer keys.
 fn different_third_probes(num_keys: f64) -> f64 {
     let middle = f64::from(1 << 16);
     let keys = num_keys / (2.0 * middle);

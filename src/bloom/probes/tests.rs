@@ -99,7 +99,8 @@ proptest! {
         hashes in prop::collection::vec(any::<u32>(), 50),
     ) {
         let remainders = Remainders::new(num_bytes);
-        for hash in hashes.into_iter().chain(hashes_around_multiples(remainders.num_bits).take(200)) {
+        let around_multiples = hashes_around_multiples(remainders.num_bits).take(200);
+        for hash in hashes.into_iter().chain(around_multiples) {
             prop_assert!(remainders.are_exact_for(hash), "{hash} of {num_bytes} bytes");
         }
     }
