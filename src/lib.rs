@@ -196,8 +196,8 @@
 //! # Compatibility
 //!
 //! Files and answers are those of LevelDB 1.23, and of every version since 1.18. The tests compare
-//! with filters, answers and whole tables that LevelDB wrote. Where C++ leaves the outcome undefined
-//! or loses keys, this crate does neither: two malformed filter blocks are potential matches (see
+//! with filters, answers and whole tables that LevelDB wrote. Where C++ leaves the outcome
+//! undefined or loses keys, this crate does neither: two malformed filter blocks are potential matches (see
 //! [`FilterBlockReader`]), an internal key too short for its trailer stands for itself, and sizes
 //! that overflow panic. The reference is LevelDB on 64-bit machines.
 //!
