@@ -37,9 +37,11 @@ fn set_bits<const N: usize>(
     for start in (0..num_keys).step_by(N) {
         batch.start(N.min(num_keys - start), |hashes| hash(start, hashes));
         while let Some(positions) = batch.next_positions() {
-            match &mut regions {
-                Some(regions) => regions.set_all(bits, positions),
-                None => set_all(bits, positions),
+            for positions in positions {
+                match &mut regions {
+                    Some(regions) => regions.set_all(bits, positions),
+                    None => set_all(bits, positions),
+                }
             }
         }
     }

@@ -2,10 +2,6 @@
 
 use super::probes::{BATCH, Batch, Probes, SMALL_BATCH, bit};
 
-/// The probes that all keys of a batch make: the first ones rule out most absent keys, and those
-/// that are left go on alone, unless they are many.
-const PROBES_TOGETHER: usize = 2;
-
 /// Writes for each key whether all its bits are set.
 ///
 /// `hash` writes the hashes of the keys that begin at an index into a slice of at most [`BATCH`].
@@ -32,16 +28,17 @@ fn may_match_in<const N: usize>(
     let mut indices = [0; N];
     for (i, matches) in matches.chunks_mut(N).enumerate() {
         batch.start(matches.len(), |hashes| hash(i * N, hashes));
-        // 1 for each key whose bits have all been set so far, else 0.
-        let all = &mut [1; N][..matches.len()];
-        for _ in 0..PROBES_TOGETHER {
-            if let Some(positions) = batch.next_positions() {
-                and_bits(bits, positions, all);
-            }
+        // The lowest bit of each is 1 if the key's bits have all been set so far.
+        let all = &mut [u8::MAX; N][..matches.len()];
+        // Two probes for all keys rule out most absent ones.
+        if let Some(positions) = batch.next_positions() {
+            and_bits(bits, positions, all);
         }
 
-        let left: u32 = all.iter().sum();
-        if left as usize > matches.len() / 2 {
+        // The keys that are left go on alone, unless they are many. They are at most `BATCH`, so a
+        // byte holds their number, and wider sums take a twentieth of the time of it all.
+        let left: u8 = all.iter().map(|all| all & 1).sum();
+        if usize::from(left) > matches.len() / 2 {
             while let Some(positions) = batch.next_positions() {
                 and_bits(bits, positions, all);
             }
@@ -51,33 +48,45 @@ fn may_match_in<const N: usize>(
             }
         }
         for (matches, all) in matches.iter_mut().zip(all) {
-            *matches = *all != 0;
+            *matches = *all & 1 != 0;
         }
     }
 }
 
+/// Ands to each of `all` the bit at the key's first position, and that at its second where
+/// `second` is not empty.
 #[inline]
-fn and_bits(bits: &[u8], positions: &[u32], all: &mut [u32]) {
-    // Unrolled by hand, which takes a tenth off the time of a batch.
-    let mut positions = positions.chunks_exact(8);
-    let mut all = all.chunks_exact_mut(8);
-    for (positions, all) in (&mut positions).zip(&mut all) {
-        for (all, &position) in all.iter_mut().zip(positions) {
+fn and_bits(bits: &[u8], [first, second]: [&[u32]; 2], all: &mut [u8]) {
+    if second.is_empty() {
+        for (all, &position) in all.iter_mut().zip(first) {
             *all &= bit(bits, position);
         }
+        return;
     }
-    for (all, &position) in all.into_remainder().iter_mut().zip(positions.remainder()) {
-        *all &= bit(bits, position);
+    // Unrolled by hand, which takes a tenth off the time of a batch.
+    let mut first = first.chunks_exact(8);
+    let mut second = second.chunks_exact(8);
+    let mut all = all.chunks_exact_mut(8);
+    for ((first, second), all) in (&mut first).zip(&mut second).zip(&mut all) {
+        and_two_bits(bits, first, second, all);
+    }
+    and_two_bits(bits, first.remainder(), second.remainder(), all.into_remainder());
+}
+
+#[inline]
+fn and_two_bits(bits: &[u8], first: &[u32], second: &[u32], all: &mut [u8]) {
+    for ((all, &first), &second) in all.iter_mut().zip(first).zip(second) {
+        *all &= bit(bits, first) & bit(bits, second);
     }
 }
 
 /// No branch depends on a key here: half of them would be mispredicted.
 #[inline]
-fn indices_of_set<'a, const N: usize>(all: &[u32], indices: &'a mut [usize; N]) -> &'a [usize] {
+fn indices_of_set<'a, const N: usize>(all: &[u8], indices: &'a mut [usize; N]) -> &'a [usize] {
     let mut len = 0;
     for (index, all) in all.iter().enumerate() {
         indices[len % N] = index;
-        len += *all as usize;
+        len += usize::from(all & 1);
     }
     &indices[..len]
 }

@@ -167,10 +167,11 @@ impl Probes {
     }
 }
 
-/// The bit at `position`, lowest in a word of others.
+/// The bit at `position`, lowest in a byte of others.
 #[inline]
-pub(crate) fn bit(bits: &[u8], position: u32) -> u32 {
-    u32::from(bits[(position / 8) as usize]) >> (position % 8)
+pub(crate) fn bit(bits: &[u8], position: u32) -> u8 {
+    // A rotation counts modulo 8 by itself.
+    bits[(position / 8) as usize].rotate_right(position)
 }
 
 #[inline]
@@ -224,13 +225,21 @@ pub(crate) struct Batch<const N: usize> {
     len: usize,
     hashes: [u32; N],
     deltas: [u32; N],
-    positions: [u32; N],
+    positions: [[u32; N]; 2],
 }
 
 impl<const N: usize> Batch<N> {
     pub(crate) fn new(probes: Probes) -> Self {
         let (divisor, zeros) = (Divisor::new(probes), [0; N]);
-        Self { probes, divisor, left: 0, len: 0, hashes: zeros, deltas: zeros, positions: zeros }
+        Self {
+            probes,
+            divisor,
+            left: 0,
+            len: 0,
+            hashes: zeros,
+            deltas: zeros,
+            positions: [zeros; 2],
+        }
     }
 
     /// Starts over with `len` keys, whose hashes `fill` writes.
@@ -244,13 +253,27 @@ impl<const N: usize> Batch<N> {
         }
     }
 
-    /// The position of each key's next bit, in the order of the keys; `None` after the last probe.
+    /// The positions of each key's next bit, and of the one after it, in the order of the keys.
+    ///
+    /// The second slice is empty if only one probe was left; `None` if there was none.
     #[inline]
-    pub(crate) fn next_positions(&mut self) -> Option<&[u32]> {
-        self.left = self.left.checked_sub(1)?;
-        let Self { divisor, len, hashes, deltas, positions, .. } = self;
-        advance(*divisor, &mut hashes[..*len], &deltas[..*len], &mut positions[..*len]);
-        Some(&positions[..*len])
+    pub(crate) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
+        let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;
+        let (hashes, deltas) = (&mut hashes[..*len], &deltas[..*len]);
+        let (first, second) = (&mut first[..*len], &mut second[..*len]);
+        match self.left {
+            0 => None,
+            1 => {
+                self.left = 0;
+                advance(*divisor, hashes, deltas, first);
+                Some([first, &[]])
+            }
+            _ => {
+                self.left -= 2;
+                advance_by_two(*divisor, hashes, deltas, first, second);
+                Some([first, second])
+            }
+        }
     }
 
     /// Whether the bits of all probes that are left are set for the key at `index`.
@@ -260,7 +283,7 @@ impl<const N: usize> Batch<N> {
     }
 }
 
-/// Writes the positions that hashes stand for, and moves the hashes on.
+/// Writes the positions that hashes stand for, and moves the hashes on to the next probe.
 ///
 /// Kept out of line: alone, the loop gets the compiler's best vector instructions.
 #[inline(never)]
@@ -269,5 +292,23 @@ fn advance(divisor: Divisor, hashes: &mut [u32], deltas: &[u32], positions: &mut
     for (position, (hash, &delta)) in positions.iter_mut().zip(keys) {
         *position = divisor.remainder(*hash);
         *hash = hash.wrapping_add(delta);
+    }
+}
+
+/// [`advance`] twice, which takes fewer loads and stores at once.
+#[inline(never)]
+fn advance_by_two(
+    divisor: Divisor,
+    hashes: &mut [u32],
+    deltas: &[u32],
+    first: &mut [u32],
+    second: &mut [u32],
+) {
+    let keys = hashes.iter_mut().zip(deltas);
+    for ((first, second), (hash, &delta)) in first.iter_mut().zip(second).zip(keys) {
+        let second_hash = hash.wrapping_add(delta);
+        *first = divisor.remainder(*hash);
+        *second = divisor.remainder(second_hash);
+        *hash = second_hash.wrapping_add(delta);
     }
 }
