@@ -94,7 +94,7 @@ fn mix_words(h: u32, words: &[u8]) -> u32 {
 ///
 /// Where lengths vary, a branch on them is mispredicted, so this computes both steps and then
 /// chooses.
-#[inline(never)]
+#[inline]
 fn mix_rest(h: u32, data: &[u8]) -> u32 {
     let len = data.len() % 8;
     let rest = if let Some(last_block) = data.last_chunk() {
