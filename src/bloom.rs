@@ -211,8 +211,7 @@ impl FilterPolicy for BloomFilterPolicy {
             // Reserved for new encodings of short filters: consider it a match.
             return true;
         }
-        // Before the division in `Probes::new`: the other order measures 5 % slower.
-        let hash = bloom_hash(key);
-        Probes::new(bits.len(), num_probes).may_match(bits, hash)
+        let probes = Probes::new(bits.len(), num_probes);
+        probes.may_match(bits, bloom_hash(key))
     }
 }
