@@ -7,20 +7,15 @@
 //! That last remainder is what costs. It is taken without a division, and in two ways that suit
 //! the two uses: [`Probes::byte`] for one key, [`Divisor::remainder`] for a [`Batch`] of them.
 
+mod batch;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use batch::{BATCH, Batch, SMALL_BATCH};
 
 /// The most probes that a filter's last byte can ask for; LevelDB reserves larger values for
 /// encodings to come.
 pub(crate) const MAX_PROBES: u8 = 30;
-
-/// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
-/// few enough for the first-level cache.
-pub(crate) const BATCH: usize = 128;
-
-/// How many keys make a batch of few keys, such as those of a filter block: an array of [`BATCH`]
-/// costs more to clear than they need.
-pub(crate) const SMALL_BATCH: usize = 32;
 
 /// The longest filter that is taken to be in a cache. Above it almost every probe is a miss, which
 /// costs more than a mispredicted branch.
@@ -91,7 +86,8 @@ impl Probes {
         }
     }
 
-    /// [`rest_may_match`](Self::rest_may_match) for any number of bits.
+    /// [`rest_may_match`](Self::rest_may_match) for any number of bits, by groups for which the
+    /// registers suffice.
     #[inline(never)]
     fn groups_may_match(&self, bits: &[u8], mut hash: u32, delta: u32, mut left: u8) -> bool {
         loop {
@@ -129,7 +125,7 @@ impl Probes {
         // From probe to probe the bit moves on by `delta` within its byte, and the answer so far
         // is turned to meet it, which takes fewer registers than to shift each byte. The even and
         // the odd probes apart, so that fewer steps wait for each other.
-        let mut all = [0xff_u8; 2];
+        let mut all = [u8::MAX; 2];
         for i in 0..N {
             let all = &mut all[i % 2];
             *all = all.rotate_left(delta.wrapping_mul(2)) & bits[self.byte(hash)];
@@ -212,103 +208,5 @@ impl Divisor {
         #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
         let multiple = (quotient * self.num_bits) as u32;
         hash.wrapping_sub(multiple)
-    }
-}
-
-/// The probes of up to `N` keys: all first ones, then all second ones, and so on, in plain
-/// loops over arrays for the compiler to make vector instructions of.
-pub(crate) struct Batch<const N: usize> {
-    probes: Probes,
-    divisor: Divisor,
-    /// The probes that each key has left.
-    left: u8,
-    len: usize,
-    hashes: [u32; N],
-    deltas: [u32; N],
-    positions: [[u32; N]; 2],
-}
-
-impl<const N: usize> Batch<N> {
-    pub(crate) fn new(probes: Probes) -> Self {
-        let (divisor, zeros) = (Divisor::new(probes), [0; N]);
-        Self {
-            probes,
-            divisor,
-            left: 0,
-            len: 0,
-            hashes: zeros,
-            deltas: zeros,
-            positions: [zeros; 2],
-        }
-    }
-
-    /// Starts over with `len` keys, whose hashes `fill` writes.
-    #[inline]
-    pub(crate) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [u32])) {
-        (self.left, self.len) = (self.probes.count, len);
-        let hashes = &mut self.hashes[..len];
-        fill(hashes);
-        for (slot, hash) in self.deltas.iter_mut().zip(hashes) {
-            *slot = delta(*hash);
-        }
-    }
-
-    /// The positions of each key's next bit, and of the one after it, in the order of the keys.
-    ///
-    /// The second slice is empty if only one probe was left; `None` if there was none.
-    #[inline]
-    pub(crate) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
-        let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;
-        let (hashes, deltas) = (&mut hashes[..*len], &deltas[..*len]);
-        let (first, second) = (&mut first[..*len], &mut second[..*len]);
-        match self.left {
-            0 => None,
-            1 => {
-                self.left = 0;
-                advance(*divisor, hashes, deltas, first);
-                Some([first, &[]])
-            }
-            _ => {
-                self.left -= 2;
-                advance_by_two(*divisor, hashes, deltas, first, second);
-                Some([first, second])
-            }
-        }
-    }
-
-    /// Whether the bits of all probes that are left are set for the key at `index`.
-    #[inline]
-    pub(crate) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
-        self.probes.rest_may_match(bits, self.hashes[index], self.deltas[index], self.left)
-    }
-}
-
-/// Writes the positions that hashes stand for, and moves the hashes on to the next probe.
-///
-/// Kept out of line: alone, the loop gets the compiler's best vector instructions.
-#[inline(never)]
-fn advance(divisor: Divisor, hashes: &mut [u32], deltas: &[u32], positions: &mut [u32]) {
-    let keys = hashes.iter_mut().zip(deltas);
-    for (position, (hash, &delta)) in positions.iter_mut().zip(keys) {
-        *position = divisor.remainder(*hash);
-        *hash = hash.wrapping_add(delta);
-    }
-}
-
-/// [`advance`] twice, which takes fewer loads and stores at once.
-#[inline(never)]
-fn advance_by_two(
-    divisor: Divisor,
-    hashes: &mut [u32],
-    deltas: &[u32],
-    first: &mut [u32],
-    second: &mut [u32],
-) {
-    let keys = hashes.iter_mut().zip(deltas);
-    for ((first, second), (hash, &delta)) in first.iter_mut().zip(second).zip(keys) {
-        let second_hash = hash.wrapping_add(delta);
-        *first = divisor.remainder(*hash);
-        *second = divisor.remainder(second_hash);
-        *hash = second_hash.wrapping_add(delta);
     }
 }
