@@ -10,51 +10,59 @@ use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy, bloom_hash};
 use crate::keys::{KeyLen, Keys, hashes};
 use crate::reference;
 
-struct FilterSize {
-    num_keys: usize,
+struct Case {
+    keys: usize,
+    probes: u8,
     /// As many that neither branches nor, for the largest filter, caches learn them.
-    num_lookups: usize,
+    lookups: usize,
 }
 
-const FILTER_SIZES: [FilterSize; 3] = [
-    FilterSize { num_keys: 32, num_lookups: 4_096 },
-    FilterSize { num_keys: 20_000, num_lookups: 20_000 },
-    FilterSize { num_keys: 20_000_000, num_lookups: 100_000 },
+/// LevelDB's 6 probes in each level of the caches, and what `tuned_for` gives larger tables.
+const CASES: [Case; 4] = [
+    Case { keys: 32, probes: 6, lookups: 4_096 },
+    Case { keys: 20_000, probes: 6, lookups: 20_000 },
+    Case { keys: 20_000, probes: 8, lookups: 20_000 },
+    Case { keys: 20_000_000, probes: 6, lookups: 100_000 },
 ];
 
 pub(crate) fn bench(criterion: &mut Criterion) {
-    for size in FILTER_SIZES {
-        let key_sets = KeyLen::ALL.map(|key_len| {
-            (key_len, LazyCell::new(move || Keys::new(size.num_lookups, key_len, 1)))
-        });
+    for case in CASES {
+        let key_sets = KeyLen::ALL
+            .map(|key_len| (key_len, LazyCell::new(move || Keys::new(case.lookups, key_len, 1))));
         let filter = LazyCell::new(|| {
             let key_sets = key_sets.iter().map(|(_, keys)| keys.slices()).collect::<Vec<_>>();
-            build_filter(size.num_keys, &key_sets)
+            build_filter(&case, &key_sets)
         });
         for (key_len, present) in &key_sets {
             let present = LazyCell::new(|| {
                 // A filter of few keys holds the first of them.
                 let keys = present.slices();
-                let num_present = keys.len().min(size.num_keys / 2);
-                spread(&keys[..num_present], size.num_lookups)
+                let num_present = keys.len().min(case.keys / 2);
+                spread(&keys[..num_present], case.lookups)
             });
-            let absent = LazyCell::new(|| Keys::new(size.num_lookups, *key_len, 2));
+            let absent = LazyCell::new(|| Keys::new(case.lookups, *key_len, 2));
             let absent = LazyCell::new(|| absent.slices());
-            let name =
-                |kind| format!("lookup, {kind} of {} keys, {}", size.num_keys, key_len.name());
-            bench_keys(criterion, &name("present"), size.num_lookups, &filter, &present);
-            bench_keys(criterion, &name("absent"), size.num_lookups, &filter, &absent);
+            let either = LazyCell::new(|| either(&present, &absent));
+            let name = |kind| {
+                let Case { keys, probes, .. } = case;
+                let key_len = key_len.name();
+                format!("lookup, {kind} of {keys} keys, {probes} probes, {key_len}")
+            };
+            bench_keys(criterion, &name("present"), case.lookups, &filter, &present);
+            bench_keys(criterion, &name("absent"), case.lookups, &filter, &absent);
+            bench_keys(criterion, &name("present or absent"), case.lookups, &filter, &either);
         }
     }
 }
 
 /// A filter with half of its keys from each set, and the rest made up to hashes alone.
-fn build_filter(num_keys: usize, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
-    let mut builder = BloomFilterPolicy::default().builder();
+fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
+    let policy = BloomFilterPolicy::default().with_num_probes(case.probes);
+    let mut builder = policy.builder();
     for keys in key_sets {
-        builder.extend(keys.iter().take(num_keys / key_sets.len()));
+        builder.extend(keys.iter().take(case.keys / key_sets.len()));
     }
-    for hash in hashes(3).take(num_keys - builder.len()) {
+    for hash in hashes(3).take(case.keys - builder.len()) {
         builder.add_hash(hash);
     }
     let mut filter = Vec::new();
@@ -67,17 +75,23 @@ fn spread<'a>(keys: &[&'a [u8]], len: usize) -> Vec<&'a [u8]> {
     hashes(4).map(|hash| keys[hash as usize % keys.len()]).take(len).collect()
 }
 
+/// At each index the key of one of both, so that no branch can tell which.
+fn either<'a>(present: &[&'a [u8]], absent: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    let pairs = present.iter().zip(absent);
+    hashes(5).zip(pairs).map(|(hash, pair)| if hash % 2 == 0 { *pair.0 } else { *pair.1 }).collect()
+}
+
 fn bench_keys<'a>(
     criterion: &mut Criterion,
     name: &str,
-    num_lookups: usize,
+    lookups: usize,
     filter: &impl Deref<Target = Vec<u8>>,
     keys: &impl Deref<Target = Vec<&'a [u8]>>,
 ) {
     let policy = BloomFilterPolicy::default();
     let view = || BloomFilter::new(filter.as_slice()).expect("made by a policy");
     let mut group = crate::group(criterion, name);
-    group.throughput(Throughput::Elements(num_lookups as u64));
+    group.throughput(Throughput::Elements(lookups as u64));
 
     group.bench_function("policy", |bencher| {
         let (filter, keys) = (filter.as_slice(), keys.as_slice());
