@@ -36,8 +36,8 @@ fn set_bits<const N: usize>(
     let mut batch = Batch::<N>::new(probes);
     for start in (0..num_keys).step_by(N) {
         batch.start(N.min(num_keys - start), |hashes| hash(start, hashes));
-        while let Some(positions) = batch.next_positions() {
-            for positions in positions {
+        while let Some(two_probes) = batch.next_positions() {
+            for positions in two_probes {
                 match &mut regions {
                     Some(regions) => regions.set_all(bits, positions),
                     None => set_all(bits, positions),

@@ -86,8 +86,8 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 
 /// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
 ///
-/// Between keys of the same number of blocks, the end of the loop over the blocks is predicted, and
-/// the processor goes on to the next key while it waits for this one.
+/// Between keys of the same number of blocks, the end of the blocks is predicted, and the processor
+/// goes on to the next key while it waits for this one.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     let mut classes = [[0; MAX_SORTED]; CLASSES];

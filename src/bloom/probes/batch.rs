@@ -10,7 +10,7 @@ pub(crate) const BATCH: usize = 128;
 /// costs more to clear than they need.
 pub(crate) const SMALL_BATCH: usize = 32;
 
-/// The probes of up to `N` keys: all first ones, then all second ones, and so on, in plain
+/// The probes of up to `N` keys: two of each key, then the next two of each, and so on, in plain
 /// loops over arrays for the compiler to make vector instructions of.
 pub(crate) struct Batch<const N: usize> {
     probes: Probes,
@@ -90,7 +90,7 @@ fn advance(divisor: Divisor, hashes: &mut [u32], deltas: &[u32], positions: &mut
     }
 }
 
-/// [`advance`] twice, which takes fewer loads and stores at once.
+/// [`advance`] twice in one pass, which loads and stores each hash once; out of line as well.
 #[inline(never)]
 fn advance_by_two(
     divisor: Divisor,
