@@ -81,8 +81,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.probes.may_match(self.bits(), hash)
     }
 
-    /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; about twice as
-    /// fast as a key at a time, as the keys' hashes and probes overlap.
+    /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; 1.4 to 2.2 times as
+    /// fast as a key at a time, as the keys' hashes and probes overlap, or 1.1 to 1.5 times where
+    /// the keys' lengths vary.
     ///
     /// What `matches` held is overwritten. Allocates nothing.
     ///
