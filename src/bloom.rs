@@ -212,6 +212,6 @@ impl FilterPolicy for BloomFilterPolicy {
             return true;
         }
         let probes = Probes::new(bits.len(), num_probes);
-        probes.may_match(bits, bloom_hash(key))
+        probes.may_match_out_of_line(bits, bloom_hash(key))
     }
 }
