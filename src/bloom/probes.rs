@@ -55,7 +55,7 @@ impl Probes {
 
     /// Whether all bits of a key are set.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "left to the compiler, it takes up to 8 % longer")]
+    #[expect(clippy::inline_always, reason = "left to the compiler, it takes up to a tenth longer")]
     pub(crate) fn may_match(&self, bits: &[u8], hash: u32) -> bool {
         if bits.len() > MAX_CACHED_BYTES {
             self.may_match_uncached(bits, hash)

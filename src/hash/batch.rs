@@ -40,8 +40,8 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 
 /// Hashes keys of one length.
 ///
-/// Not by [`mix_rest`], whose step too many costs a third more for keys with a tail: here the
-/// length is the same for all.
+/// Not by [`mix_rest`], whose step too many makes filters of keys with a tail take a fifth longer to
+/// build: here the length is the same for all.
 #[inline]
 fn hash_alike(keys: [&[u8]; LANES], len: usize) -> [u32; LANES] {
     let mut hashes = [start(len, BLOOM_SEED); LANES];
