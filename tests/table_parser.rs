@@ -5,14 +5,20 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::table::{Table, TableError, masked_crc32c};
+use common::block_keys;
+use common::table::crc32c::masked_crc32c;
+use common::table::snappy::SnappyError;
+use common::table::{Table, TableError};
 
 /// The numbers of data blocks and of keys.
 fn read_all(file: &[u8]) -> Result<(usize, usize), TableError> {
     let table = Table::open(file)?;
     table.filter_block()?;
-    let blocks = table.data_blocks()?;
-    Ok((blocks.len(), blocks.iter().map(|block| block.keys.len()).sum()))
+    let mut num_keys = 0;
+    for block in table.data_blocks() {
+        table.visit_keys(block, |_key| num_keys += 1)?;
+    }
+    Ok((table.data_blocks().len(), num_keys))
 }
 
 fn golden_table(file: &str) -> Vec<u8> {
@@ -28,8 +34,9 @@ struct Contents {
     index: Vec<u8>,
 }
 
-/// Type byte of a block that is not compressed.
+/// Type bytes of blocks.
 const UNCOMPRESSED: u8 = 0;
+const SNAPPY: u8 = 1;
 
 impl Contents {
     fn new() -> Self {
@@ -119,20 +126,46 @@ fn checksums_are_leveldbs() {
 fn whole_tables_are_read() {
     assert_eq!(read_all(&Contents::new().to_file()), Ok((1, 4)));
     let file = Contents::new().to_file();
-    let blocks = Table::open(&file).unwrap().data_blocks().unwrap();
-    assert_eq!(blocks[0].keys, [&b"apple"[..], b"apricot", b"pear", b"plum"]);
-    assert_eq!(blocks[0].index_key, b"q");
+    let table = Table::open(&file).unwrap();
+    let [block] = table.data_blocks() else { panic!("one data block") };
+    let keys = block_keys(&table, block).unwrap();
+    assert_eq!(keys, [&b"apple"[..], b"apricot", b"pear", b"plum"]);
+    assert_eq!(block.index_key, b"q");
+}
+
+#[test]
+fn a_table_may_have_no_filter() {
+    let file = Contents { metaindex: block(&[]), ..Contents::new() }.to_file();
+    assert!(Table::open(&file).unwrap().filter_block().unwrap().is_none());
+    assert_eq!(read_all(&file), Ok((1, 4)));
+}
+
+#[test]
+fn blocks_compressed_with_snappy_are_read() {
+    let data = Contents::new().data;
+    // One literal: the length of all, then that of the literal.
+    let len = u8::try_from(data.len()).unwrap();
+    let compressed = [&[len, (len - 1) << 2][..], &data].concat();
+    let file = Contents::of_data(compressed).to_file_of_type(SNAPPY);
+    let table = Table::open(&file).unwrap();
+    assert_eq!(table.filter_block().unwrap().unwrap().contents, data);
+    assert_eq!(read_all(&file), Ok((1, 4)));
 }
 
 #[test]
 fn index_keys_lie_between_data_blocks() {
-    for file in ["table_bloom10_user_keys.ldb", "goleveldb_bloom10_user_keys.ldb"] {
+    for file in [
+        "table_bloom10_user_keys.ldb",
+        "goleveldb_bloom10_user_keys.ldb",
+        "db_snappy_no_filter.ldb",
+    ] {
         let file = golden_table(file);
-        let blocks = Table::open(&file).unwrap().data_blocks().unwrap();
-        for pair in blocks.windows(2) {
-            assert!(pair[0].keys.iter().all(|key| *key <= pair[0].index_key));
-            assert!(pair[1].keys.iter().all(|key| *key > pair[0].index_key));
-            assert_eq!(pair[0].end, pair[1].offset);
+        let table = Table::open(&file).unwrap();
+        for pair in table.data_blocks().windows(2) {
+            let [keys, next_keys] = [0, 1].map(|i| block_keys(&table, &pair[i]).unwrap());
+            assert!(keys.iter().all(|key| *key <= pair[0].index_key));
+            assert!(next_keys.iter().all(|key| *key > pair[0].index_key));
+            assert_eq!(pair[0].end, pair[1].offset());
         }
     }
 }
@@ -223,12 +256,15 @@ fn damage_to_a_block_has_a_name() {
     let with_index = |index| Contents { index, ..whole.clone() }.to_file();
     let with_data = |data| Contents::of_data(data).to_file();
     let data = handle(0, whole.data.len());
-    let without_filter = Contents { metaindex: block(&[]), ..whole.clone() };
+    let with_snappy = |data: &[u8]| Contents::of_data(data.to_vec()).to_file_of_type(SNAPPY);
+    let snappy = |error| TableError::CorruptSnappy { offset: 0, error };
+    let unknown = |compression| TableError::UnknownCompression { offset: 0, compression };
 
     let cases = [
-        (whole.to_file_of_type(1), TableError::Compressed { offset: 0, compression: 1 }),
-        (whole.to_file_of_type(2), TableError::Compressed { offset: 0, compression: 2 }),
-        (without_filter.to_file(), TableError::NoFilter),
+        (with_snappy(b"\x02\x04a"), snappy(SnappyError::Truncated)),
+        (with_snappy(b"\x02\x00a"), snappy(SnappyError::ShorterThan { len: 2 })),
+        (whole.to_file_of_type(2), unknown(2)),
+        (whole.to_file_of_type(3), unknown(3)),
         (with_index(block(&[(0, b"q", b"")])), TableError::CorruptHandle),
         (
             with_index(block(&[(0, b"p", &data), (0, b"q", &data)])),

@@ -9,6 +9,8 @@ pub mod table;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
 
+use table::{DataBlock, Table, TableError};
+
 /// The filter that `policy` makes for `keys`, alone in its buffer.
 pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> Vec<u8> {
     let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
@@ -42,6 +44,13 @@ pub fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8])
         reference::block_key_may_match(contents, block_offset, key),
         "key {key:02x?} at block offset {block_offset} in filter block {contents:02x?}"
     );
+}
+
+/// The keys of a data block, all at once.
+pub fn block_keys(table: &Table<'_>, block: &DataBlock) -> Result<Vec<Vec<u8>>, TableError> {
+    let mut keys = Vec::new();
+    table.visit_keys(block, |key| keys.push(key.to_vec()))?;
+    Ok(keys)
 }
 
 /// `len` bytes without a pattern, the same in every run.

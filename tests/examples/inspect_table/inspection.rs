@@ -8,7 +8,7 @@ use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
 };
 
-use crate::table::{DataBlock, FilterBlock, Table};
+use crate::table::{FilterBlock, Table, TableError};
 
 const NUM_ABSENT_KEYS: usize = 100_000;
 
@@ -32,13 +32,15 @@ pub(crate) struct Inspection {
 impl Inspection {
     pub(crate) fn of(file: &[u8]) -> Result<Self, Box<dyn Error>> {
         let table = Table::open(file)?;
-        let FilterBlock { policy_name, contents } = table.filter_block()?;
+        let FilterBlock { policy_name, contents } =
+            table.filter_block()?.ok_or("the table has no filter")?;
+        let contents = &contents[..];
         let name_origin = match &policy_name[..] {
             BloomFilterPolicy::NAME => "LevelDB's name",
             BloomFilterPolicy::GOLEVELDB_NAME => "goleveldb's name, LevelDB's before 1.18",
             _ => return Err(unknown_policy(&policy_name).into()),
         };
-        let blocks = table.data_blocks()?;
+        let blocks = read_blocks(&table)?;
         let reader = FilterBlockReader::new(BloomFilterPolicy::default(), contents);
 
         let shape = FilterShape::of(&reader, &blocks, contents);
@@ -65,6 +67,26 @@ impl Inspection {
             rebuilt_is_identical,
         })
     }
+}
+
+struct DataBlock {
+    offset: u64,
+    end: u64,
+    index_key: Vec<u8>,
+    keys: Vec<Vec<u8>>,
+}
+
+fn read_blocks(table: &Table<'_>) -> Result<Vec<DataBlock>, TableError> {
+    table
+        .data_blocks()
+        .iter()
+        .map(|block| {
+            let mut keys = Vec::new();
+            table.visit_keys(block, |key| keys.push(key.to_vec()))?;
+            let (offset, end) = (block.offset(), block.end);
+            Ok(DataBlock { offset, end, index_key: block.index_key.clone(), keys })
+        })
+        .collect()
 }
 
 fn unknown_policy(name: &str) -> String {

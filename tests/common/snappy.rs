@@ -1,0 +1,139 @@
+//! A decoder of Snappy's raw format, in which tables keep compressed blocks.
+//!
+//! Any bytes get a block or an error. Nothing is allocated beyond the length that the input
+//! states, and nothing at all where the input is too short to yield so much.
+//!
+//! Mirrors Snappy's `format_description.txt`.
+
+use std::error::Error;
+use std::fmt;
+
+/// How many bytes a copy of three bytes yields at most.
+///
+/// No other element yields as much for its length: a literal is longer than what it yields, and
+/// copies of two and of five bytes yield 11 and 64.
+const MOST_OF_A_COPY: u64 = 64;
+const LEN_OF_A_COPY: u64 = 3;
+
+pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
+    let len = read_len(&mut input).ok_or(SnappyError::CorruptLength)?;
+    let fewest = (u64::from(len) * LEN_OF_A_COPY).div_ceil(MOST_OF_A_COPY);
+    let stated = usize::try_from(len).ok().filter(|_| fewest <= input.len() as u64);
+    let stated = stated.ok_or(SnappyError::TooShortFor { len })?;
+
+    let mut output = Vec::with_capacity(stated);
+    while let Some((&tag, rest)) = input.split_first() {
+        input = rest;
+        let room = stated - output.len();
+        match Element::read(tag, &mut input).ok_or(SnappyError::Truncated)? {
+            Element::Literal(bytes) if bytes.len() <= room => output.extend_from_slice(bytes),
+            Element::Copy { offset, len } if len <= room => {
+                append_copy(&mut output, offset, len)?;
+            }
+            _ => return Err(SnappyError::LongerThan { len }),
+        }
+    }
+    if output.len() < stated {
+        return Err(SnappyError::ShorterThan { len });
+    }
+    Ok(output)
+}
+
+enum Element<'a> {
+    Literal(&'a [u8]),
+    /// Of what lies `offset` bytes before the end of the output.
+    Copy {
+        offset: u32,
+        len: usize,
+    },
+}
+
+impl<'a> Element<'a> {
+    /// The lower two bits of the tag say what follows it, the others how long it is.
+    fn read(tag: u8, input: &mut &'a [u8]) -> Option<Self> {
+        let upper = tag >> 2;
+        Some(match tag & 3 {
+            0 => {
+                // 60 to 63 stand for a length in the next 1 to 4 bytes.
+                let len_less_one = match upper.checked_sub(59) {
+                    None | Some(0) => upper.into(),
+                    Some(num_bytes) => read_number(input, num_bytes.into())?,
+                };
+                let len = usize::try_from(len_less_one).ok()?.checked_add(1)?;
+                let (bytes, rest) = input.split_at_checked(len)?;
+                *input = rest;
+                Self::Literal(bytes)
+            }
+            1 => {
+                let offset = u32::from(upper >> 3) << 8 | read_number(input, 1)?;
+                Self::Copy { offset, len: usize::from(upper & 7) + 4 }
+            }
+            2 => Self::Copy { offset: read_number(input, 2)?, len: usize::from(upper) + 1 },
+            _ => Self::Copy { offset: read_number(input, 4)?, len: usize::from(upper) + 1 },
+        })
+    }
+}
+
+fn append_copy(output: &mut Vec<u8>, offset: u32, len: usize) -> Result<(), SnappyError> {
+    let behind = SnappyError::CorruptOffset { offset, at: output.len() };
+    let start = usize::try_from(offset).ok().filter(|&offset| offset > 0);
+    let start = start.and_then(|offset| output.len().checked_sub(offset)).ok_or(behind)?;
+    let end = output.len() + len;
+    while output.len() < end {
+        // A copy that reaches into itself repeats what it has yielded so far.
+        let num_bytes = (output.len() - start).min(end - output.len());
+        output.extend_from_within(start..start + num_bytes);
+    }
+    Ok(())
+}
+
+/// A varint of at most 32 bits.
+fn read_len(input: &mut &[u8]) -> Option<u32> {
+    let mut len = 0;
+    for shift in (0..35).step_by(7) {
+        let (&byte, rest) = input.split_first()?;
+        *input = rest;
+        len |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return len.try_into().ok();
+        }
+    }
+    None
+}
+
+/// A little-endian number of up to 4 bytes.
+fn read_number(input: &mut &[u8], num_bytes: usize) -> Option<u32> {
+    let (bytes, rest) = input.split_at_checked(num_bytes)?;
+    *input = rest;
+    Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
+}
+
+/// Why bytes are no block in Snappy's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SnappyError {
+    CorruptLength,
+    TooShortFor { len: u32 },
+    Truncated,
+    CorruptOffset { offset: u32, at: usize },
+    LongerThan { len: u32 },
+    ShorterThan { len: u32 },
+}
+
+impl fmt::Display for SnappyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::CorruptLength => f.write_str("its length is corrupt"),
+            Self::TooShortFor { len } => {
+                write!(f, "it states a length of {len} bytes and is too short for them")
+            }
+            Self::Truncated => f.write_str("it ends within a literal or a copy"),
+            Self::CorruptOffset { offset, at } => {
+                write!(f, "a copy at byte {at} is of {offset} bytes before")
+            }
+            Self::LongerThan { len } => write!(f, "it yields more than the {len} bytes it states"),
+            Self::ShorterThan { len } => write!(f, "it yields less than the {len} bytes it states"),
+        }
+    }
+}
+
+impl Error for SnappyError {}

@@ -1,0 +1,64 @@
+//! What can be wrong with a table.
+
+use std::error::Error;
+use std::fmt;
+
+use super::snappy::SnappyError;
+
+/// Why a file cannot be read as a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableError {
+    TooShort { len: usize },
+    BadMagic,
+    CorruptFooter,
+    CorruptHandle,
+    OutsideFile { offset: u64, size: u64 },
+    ChecksumMismatch { offset: u64 },
+    UnknownCompression { offset: u64, compression: u8 },
+    CorruptSnappy { offset: u64, error: SnappyError },
+    CorruptBlock { offset: u64 },
+    OutOfOrder { offset: u64 },
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::TooShort { len } => {
+                write!(f, "not a LevelDB table: {len} bytes are too few for its 48-byte footer")
+            }
+            Self::BadMagic => {
+                f.write_str("not a LevelDB table, or a truncated one: no magic number at the end")
+            }
+            Self::CorruptFooter => f.write_str("the footer is corrupt"),
+            Self::CorruptHandle => f.write_str("the handle of a block is corrupt"),
+            Self::OutsideFile { offset, size } => {
+                write!(f, "a block of {size} bytes at offset {offset} reaches outside the file")
+            }
+            Self::ChecksumMismatch { offset } => {
+                write!(f, "the block at offset {offset} does not match its checksum")
+            }
+            Self::UnknownCompression { offset, compression } => {
+                let method = match compression {
+                    2 => "Zstandard",
+                    _ => "an unknown method",
+                };
+                write!(
+                    f,
+                    "the block at offset {offset} is compressed with {method} (type \
+                     {compression}); only Snappy and uncompressed blocks can be read"
+                )
+            }
+            Self::CorruptSnappy { offset, error } => {
+                write!(f, "the block at offset {offset} is not what Snappy makes: {error}")
+            }
+            Self::CorruptBlock { offset } => {
+                write!(f, "the entries of the block at offset {offset} are corrupt")
+            }
+            Self::OutOfOrder { offset } => {
+                write!(f, "the data block at offset {offset} goes back over an earlier one")
+            }
+        }
+    }
+}
+
+impl Error for TableError {}
