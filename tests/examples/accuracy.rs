@@ -7,13 +7,12 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
 use rates::{POLICY, Rates};
-use terminal::{exit_code, grouped, print};
+use terminal::{Progress, exit_code, grouped, print};
 
 #[path = "accuracy/figure.rs"]
 mod figure;
@@ -64,9 +63,10 @@ fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
 
 fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
     let sizes = rates::sizes(options.full, options.svg.is_some());
+    let progress = Progress::start();
     let mut measured = Vec::new();
     for (i, &num_keys) in sizes.iter().enumerate() {
-        show_progress(&format!(
+        progress.show(&format!(
             "measuring {} of {}: {} keys",
             i + 1,
             sizes.len(),
@@ -74,19 +74,12 @@ fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
         ));
         measured.push(Rates::measure(num_keys));
     }
-    show_progress("");
+    progress.clear();
     if let Some(path) = options.svg {
         let error = |error| format!("{}: {error}", path.display());
         fs::write(path, figure::svg(&measured)).map_err(error)?;
     }
     print(&table(&measured))
-}
-
-/// Replaces the last line on a terminal's stderr.
-fn show_progress(line: &str) {
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr(), "\r\x1b[K{line}");
-    }
 }
 
 fn table(measured: &[Rates]) -> Vec<String> {

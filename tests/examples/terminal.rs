@@ -1,14 +1,17 @@
 //! How the examples speak to a terminal.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// One line on stderr for an error, and the exit code.
 pub(crate) fn exit_code(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             // Where stderr is closed, the exit code has to do.
             let _ = writeln!(io::stderr(), "{error}");
@@ -17,14 +20,54 @@ pub(crate) fn exit_code(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
     }
 }
 
-/// Prints to stdout, whose reader may have seen enough before the end.
+/// The reader of stdout has seen enough before the end.
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Prints to stdout. A closed pipe is an error that [`exit_code`] takes for success.
 pub(crate) fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
     let mut stdout = io::stdout().lock();
-    match lines.iter().try_for_each(|line| writeln!(stdout, "{line}")) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
+    lines.iter().try_for_each(|line| writeln!(stdout, "{line}")).map_err(|error| {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => error.into(),
+            _ => format!("standard output: {error}").into(),
         }
-        _ => Ok(()),
+    })
+}
+
+/// A line on a terminal's stderr about work that takes longer than a second.
+pub(crate) struct Progress {
+    start: Instant,
+    is_shown: Cell<bool>,
+}
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    pub(crate) fn start() -> Self {
+        Self { start: Instant::now(), is_shown: Cell::new(false) }
+    }
+
+    /// Replaces the line.
+    pub(crate) fn show(&self, line: &str) {
+        if self.start.elapsed() >= Self::PATIENCE && io::stderr().is_terminal() {
+            // Of a line that wraps, only the last part could be replaced.
+            let _ = write!(io::stderr(), "\r\x1b[K{line:.79}");
+            self.is_shown.set(true);
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        if self.is_shown.take() {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
