@@ -12,7 +12,7 @@ use crate::terminal::{Progress, grouped};
 mod files;
 pub(crate) mod inspection;
 mod keys;
-mod listing;
+pub(crate) mod listing;
 mod report;
 mod shape;
 mod share;
