@@ -4,10 +4,10 @@ use std::error::Error;
 
 use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
-    bloom_hash,
 };
 
-use super::keys::{AbsentKey, AbsentKeys, KeyKind, Survey};
+use super::absent::{AbsentKeys, AbsentLookups};
+use super::keys::{KeyKind, Survey};
 use super::shape::{FilterShape, FilterTotals, Reader};
 use super::what_if::WhatIf;
 use crate::table::{FilterBlock, Table, TableError};
@@ -168,36 +168,4 @@ fn rebuild(
         builder.start_block(block.end);
     }
     Ok((num_found, builder.finish()))
-}
-
-/// What look-ups of absent keys meet.
-#[derive(Default)]
-pub(crate) struct AbsentLookups {
-    /// Keys that need no read, with filters or without.
-    pub(crate) above: usize,
-    /// Keys for which one filter is asked: that of the data block where the key would be.
-    pub(crate) asked: Vec<Lookup>,
-    pub(crate) matched: usize,
-}
-
-/// A look-up as far as filters need to know it.
-pub(crate) struct Lookup {
-    pub(crate) block_offset: u64,
-    pub(crate) hash: u32,
-}
-
-impl AbsentLookups {
-    fn of(reader: Option<&Reader<'_>>, absent: &AbsentKeys<'_>) -> Self {
-        let mut lookups = Self::default();
-        for AbsentKey { key, block_offset } in absent.iter() {
-            let Some(block_offset) = block_offset else {
-                lookups.above += 1;
-                continue;
-            };
-            lookups.asked.push(Lookup { block_offset, hash: bloom_hash(&key) });
-            let may_match = reader.is_none_or(|reader| reader.key_may_match(block_offset, &key));
-            lookups.matched += usize::from(may_match);
-        }
-        lookups
-    }
 }

@@ -9,6 +9,7 @@ use listing::Listing;
 
 use crate::terminal::{Progress, grouped};
 
+mod absent;
 mod files;
 pub(crate) mod inspection;
 mod keys;

@@ -1,6 +1,7 @@
 //! All about one table.
 
-use super::inspection::{AbsentLookups, Filters, Inspection};
+use super::absent::AbsentLookups;
+use super::inspection::{Filters, Inspection};
 use super::keys::KeyKind;
 use super::shape::{FilterShape, FilterTotals};
 use super::share::{Share, ratio};

@@ -6,7 +6,7 @@ use leveldb_filter::{
     BloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, bloom_hash,
 };
 
-use super::inspection::Lookup;
+use super::absent::Lookup;
 use super::keys::KeyKind;
 use super::share::{Share, ratio};
 use crate::table::{Table, TableError};
