@@ -181,7 +181,6 @@ fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
     }
 }
 
-#[cfg(target_pointer_width = "64")]
 #[test]
 fn filters_around_four_billion_bits_answer_as_leveldb() {
     let edges = [u32::MAX, u32::MAX - 7, u32::MAX - 8, 1 << 31, 0xbc9f1d34, 8, 7, 0];

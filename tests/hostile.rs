@@ -68,7 +68,6 @@ fn filters_with_any_probe_count_answer_as_leveldb() {
     }
 }
 
-#[cfg(target_pointer_width = "64")]
 #[test]
 fn filters_around_four_billion_bits_answer_as_leveldb() {
     // With the last length, a remainder by the bits' reciprocal in 64 bits would be off by one.

@@ -204,7 +204,8 @@ mod tests {
             for rate in [0.9, 0.1, 0.01, 0.0003, 1e-9] {
                 let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys)
                 else {
-                    assert!(best_rate((1 << 32) / num_keys, num_keys) > rate, "{rate} {num_keys}");
+                    let most = usize::try_from(1_u64 << 32).unwrap_or(usize::MAX) / num_keys;
+                    assert!(best_rate(most, num_keys) > rate, "{rate} {num_keys}");
                     continue;
                 };
                 assert!(policy.expected_false_positive_rate(num_keys) <= rate);
