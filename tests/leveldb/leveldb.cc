@@ -1,0 +1,299 @@
+// LevelDB itself, for tests/leveldb.rs and benches/leveldb.rs: answers requests on the standard
+// input with LevelDB's own library, until the input ends.
+//
+// A request is its length, a byte that says what it asks, and what that takes; an answer is its
+// length and so many bytes. Numbers are little-endian: lengths and counts u64, all others u32. A
+// string is its length and its bytes; a list of strings is its count, the length of each as u32,
+// and then the bytes of all, back to back.
+
+#include <leveldb/db.h>
+#include <leveldb/env.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/options.h>
+#include <leveldb/slice.h>
+#include <leveldb/status.h>
+#include <leveldb/table_builder.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using leveldb::FilterPolicy;
+using leveldb::Slice;
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void Fail(const std::string& why) {
+  std::fprintf(stderr, "leveldb.cc: %s\n", why.c_str());
+  std::exit(1);
+}
+
+void Check(const leveldb::Status& status) {
+  if (!status.ok()) Fail(status.ToString());
+}
+
+uint64_t Decode(const char* bytes, size_t length) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < length; i++) {
+    value |= uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return value;
+}
+
+std::string Encode(uint64_t value) {
+  std::string bytes;
+  for (int i = 0; i < 8; i++) {
+    bytes.push_back(static_cast<char>(value >> (8 * i)));
+  }
+  return bytes;
+}
+
+// Takes a request apart; what it returns points into the request.
+class Parser {
+ public:
+  explicit Parser(const std::string& request) : rest_(request) {}
+
+  char Byte() { return Bytes(1)[0]; }
+  uint32_t U32() { return static_cast<uint32_t>(Decode(Bytes(4), 4)); }
+  uint64_t U64() { return Decode(Bytes(8), 8); }
+
+  Slice String() {
+    const size_t length = U64();
+    return Slice(Bytes(length), length);
+  }
+
+  std::vector<Slice> Strings() {
+    const size_t count = U64();
+    const char* lengths = Bytes(4 * count);
+    std::vector<Slice> strings;
+    strings.reserve(count);
+    for (size_t i = 0; i < count; i++) {
+      const size_t length = Decode(lengths + 4 * i, 4);
+      strings.emplace_back(Bytes(length), length);
+    }
+    return strings;
+  }
+
+ private:
+  const char* Bytes(size_t length) {
+    if (length > rest_.size()) Fail("a request ends early");
+    const char* bytes = rest_.data();
+    rest_.remove_prefix(length);
+    return bytes;
+  }
+
+  Slice rest_;
+};
+
+using Policy = std::unique_ptr<const FilterPolicy>;
+
+Policy NewPolicy(uint32_t bits_per_key) {
+  return Policy(leveldb::NewBloomFilterPolicy(static_cast<int>(bits_per_key)));
+}
+
+std::string CreateFilter(Parser request) {
+  const Policy policy = NewPolicy(request.U32());
+  const std::vector<Slice> keys = request.Strings();
+  std::string filter;
+  policy->CreateFilter(keys.data(), static_cast<int>(keys.size()), &filter);
+  return filter;
+}
+
+// A byte for each key, 0 or 1. The policy's bits per key do not matter.
+std::string KeysMayMatch(Parser request) {
+  const Policy policy = NewPolicy(10);
+  const Slice filter = request.String();
+  std::string matches;
+  for (const Slice& key : request.Strings()) {
+    matches.push_back(policy->KeyMayMatch(key, filter) ? 1 : 0);
+  }
+  return matches;
+}
+
+// Options, and the policy that they point to.
+struct TableOptions {
+  explicit TableOptions(Parser& request) : policy(NewPolicy(request.U32())) {
+    options.filter_policy = policy.get();
+    options.block_size = request.U32();
+    options.block_restart_interval = static_cast<int>(request.U32());
+    options.compression =
+        request.U32() != 0 ? leveldb::kSnappyCompression : leveldb::kNoCompression;
+  }
+
+  Policy policy;
+  leveldb::Options options;
+};
+
+std::string WriteTable(Parser request) {
+  const std::string path = request.String().ToString();
+  const TableOptions table(request);
+  const std::vector<Slice> keys = request.Strings();
+  const std::vector<Slice> values = request.Strings();
+
+  leveldb::WritableFile* opened;
+  Check(leveldb::Env::Default()->NewWritableFile(path, &opened));
+  const std::unique_ptr<leveldb::WritableFile> file(opened);
+  leveldb::TableBuilder builder(table.options, file.get());
+  for (size_t i = 0; i < keys.size(); i++) {
+    builder.Add(keys[i], values[i]);
+  }
+  Check(builder.Finish());
+  Check(file->Close());
+  return std::string();
+}
+
+// Puts each key in turn, or deletes it where the value is empty. All of them end up in tables.
+std::string WriteDatabase(Parser request) {
+  const std::string path = request.String().ToString();
+  TableOptions table(request);
+  const std::vector<Slice> keys = request.Strings();
+  const std::vector<Slice> values = request.Strings();
+
+  // The least that LevelDB takes, for many tables and compactions.
+  table.options.write_buffer_size = 64 << 10;
+  table.options.max_file_size = 1 << 20;
+  table.options.create_if_missing = true;
+  leveldb::DB* opened;
+  Check(leveldb::DB::Open(table.options, path, &opened));
+  std::unique_ptr<leveldb::DB> db(opened);
+  for (size_t i = 0; i < keys.size(); i++) {
+    const leveldb::WriteOptions write;
+    Check(values[i].empty() ? db->Delete(write, keys[i]) : db->Put(write, keys[i], values[i]));
+  }
+  // Opened again, a database writes what is only in its log to a table.
+  db.reset();
+  Check(leveldb::DB::Open(table.options, path, &opened));
+  db.reset(opened);
+  return std::string();
+}
+
+// What the race times: key sets, the policy, and the filter that was made last.
+class Race {
+ public:
+  Race() : policy_(NewPolicy(10)) {}
+
+  std::string SetPolicy(Parser request) {
+    policy_ = NewPolicy(request.U32());
+    return std::string();
+  }
+
+  // The keys stay where the request has them.
+  std::string SetKeys(std::string&& request) {
+    Parser index(request);
+    index.Byte();
+    KeySet& set = Set(index.U32());
+    set.request = std::move(request);
+    Parser parser(set.request);
+    parser.Byte();
+    parser.U32();
+    set.keys = parser.Strings();
+    return std::string();
+  }
+
+  // Nanoseconds for all repetitions; keeps the filter.
+  std::string TimeCreateFilter(Parser request) {
+    const std::vector<Slice>& keys = Set(request.U32()).keys;
+    const uint64_t repetitions = request.U64();
+    const Clock::time_point start = Clock::now();
+    for (uint64_t i = 0; i < repetitions; i++) {
+      filter_.clear();
+      policy_->CreateFilter(keys.data(), static_cast<int>(keys.size()), &filter_);
+    }
+    return Encode(NanosecondsSince(start));
+  }
+
+  std::string Filter() const { return filter_; }
+
+  // Nanoseconds, and the number of keys that may match.
+  std::string TimeKeysMayMatch(Parser request) {
+    const std::vector<Slice>& keys = Set(request.U32()).keys;
+    const Slice filter(filter_);
+    uint64_t matches = 0;
+    const Clock::time_point start = Clock::now();
+    for (const Slice& key : keys) {
+      matches += policy_->KeyMayMatch(key, filter) ? 1 : 0;
+    }
+    const uint64_t nanoseconds = NanosecondsSince(start);
+    return Encode(nanoseconds) + Encode(matches);
+  }
+
+ private:
+  struct KeySet {
+    std::string request;
+    std::vector<Slice> keys;
+  };
+
+  static uint64_t NanosecondsSince(Clock::time_point start) {
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+  }
+
+  KeySet& Set(uint32_t index) {
+    if (index >= sets_.size()) Fail("no such key set");
+    return sets_[index];
+  }
+
+  Policy policy_;
+  std::array<KeySet, 4> sets_;
+  std::string filter_;
+};
+
+std::string Answer(std::string&& request, Race* race) {
+  Parser parser(request);
+  switch (parser.Byte()) {
+    case 'v':
+      return std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
+    case 'c':
+      return CreateFilter(parser);
+    case 'm':
+      return KeysMayMatch(parser);
+    case 't':
+      return WriteTable(parser);
+    case 'd':
+      return WriteDatabase(parser);
+    case 'P':
+      return race->SetPolicy(parser);
+    case 'K':
+      return race->SetKeys(std::move(request));
+    case 'C':
+      return race->TimeCreateFilter(parser);
+    case 'F':
+      return race->Filter();
+    case 'M':
+      return race->TimeKeysMayMatch(parser);
+    default:
+      Fail("an unknown request");
+  }
+}
+
+bool Read(std::string* bytes) {
+  return std::fread(&(*bytes)[0], 1, bytes->size(), stdin) == bytes->size();
+}
+
+void Write(const std::string& bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) {
+    Fail("the standard output is closed");
+  }
+}
+
+}  // namespace
+
+int main() {
+  Race race;
+  std::string length(8, '\0');
+  while (Read(&length)) {
+    std::string request(Decode(length.data(), 8), '\0');
+    if (!Read(&request)) Fail("the input ends within a request");
+    const std::string answer = Answer(std::move(request), &race);
+    Write(Encode(answer.size()));
+    Write(answer);
+    std::fflush(stdout);
+  }
+}

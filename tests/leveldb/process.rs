@@ -1,0 +1,126 @@
+//! LevelDB in a process of its own: `leveldb.cc`, compiled where it is needed, and asked over pipes.
+
+use std::ffi::OsStr;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+use std::{env, fs, process};
+
+/// The running process; dropped, it ends.
+pub(crate) struct LevelDb {
+    process: Child,
+    /// `None` once the process shall end.
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+/// A request, as the head of `leveldb.cc` describes it.
+pub(crate) struct Request(Vec<u8>);
+
+impl LevelDb {
+    /// Starts LevelDB, or says in one line what is missing.
+    pub(crate) fn start() -> Result<Self, String> {
+        static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+        let program = PROGRAM.get_or_init(compile).as_ref()?;
+        let mut process = Command::new(program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let requests = process.stdin.take();
+        let answers = process.stdout.take().map(BufReader::new).expect("a pipe");
+        Ok(Self { process, requests, answers })
+    }
+
+    /// # Panics
+    ///
+    /// If the process does not answer; it has said why on stderr.
+    pub(crate) fn ask(&mut self, request: &Request) -> Vec<u8> {
+        self.send(&request.0).and_then(|()| self.receive()).expect("LevelDB's process answers")
+    }
+
+    fn send(&mut self, request: &[u8]) -> std::io::Result<()> {
+        let mut pipe = self.requests.as_ref().expect("open until the end");
+        pipe.write_all(&(request.len() as u64).to_le_bytes())?;
+        pipe.write_all(request)
+    }
+
+    fn receive(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut len = [0; 8];
+        self.answers.read_exact(&mut len)?;
+        let len = usize::try_from(u64::from_le_bytes(len)).expect("fits into memory there");
+        let mut answer = vec![0; len];
+        self.answers.read_exact(&mut answer)?;
+        Ok(answer)
+    }
+}
+
+impl Drop for LevelDb {
+    fn drop(&mut self) {
+        self.requests = None;
+        let _ = self.process.wait();
+    }
+}
+
+impl Request {
+    pub(crate) fn new(kind: u8) -> Self {
+        Self(vec![kind])
+    }
+
+    pub(crate) fn u32(mut self, n: u32) -> Self {
+        self.0.extend(n.to_le_bytes());
+        self
+    }
+
+    pub(crate) fn u64(mut self, n: u64) -> Self {
+        self.0.extend(n.to_le_bytes());
+        self
+    }
+
+    pub(crate) fn string(self, bytes: &[u8]) -> Self {
+        let mut request = self.u64(bytes.len() as u64);
+        request.0.extend(bytes);
+        request
+    }
+
+    pub(crate) fn strings(self, strings: &[impl AsRef<[u8]>]) -> Self {
+        let mut request = self.u64(strings.len() as u64);
+        for string in strings {
+            request = request.u32(string.as_ref().len().try_into().expect("shorter than 4 GiB"));
+        }
+        for string in strings {
+            request.0.extend(string.as_ref());
+        }
+        request
+    }
+}
+
+/// The compiled program. The test or bench that compiles it last wins; all compile the same.
+fn compile() -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/leveldb/leveldb.cc");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leveldb");
+    let unfinished = program.with_extension(process::id().to_string());
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let output = Command::new(&compiler)
+        .args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-o"].map(OsStr::new))
+        .args([unfinished.as_os_str(), source.as_os_str(), OsStr::new("-lleveldb")])
+        .output()
+        .map_err(|error| missing(&compiler, &error.to_string()))?;
+    if !output.status.success() {
+        return Err(missing(&compiler, &String::from_utf8_lossy(&output.stderr)));
+    }
+    // In one step, for others who start it at this moment.
+    fs::rename(&unfinished, &program).map_err(|error| format!("{}: {error}", program.display()))?;
+    Ok(program)
+}
+
+/// What to install, and the line that says what failed.
+fn missing(compiler: &OsStr, errors: &str) -> String {
+    let is_cause = |line: &&str| line.contains("error:") || line.contains("cannot find");
+    format!(
+        "needs g++ and LevelDB's library: apt-get install g++ libleveldb-dev ({}: {})",
+        Path::new(compiler).display(),
+        errors.lines().find(is_cause).unwrap_or(errors.trim_end())
+    )
+}

@@ -1,0 +1,224 @@
+//! The filter blocks of tables that LevelDB writes.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, process};
+
+use leveldb_filter::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+};
+use proptest::prelude::*;
+
+use crate::cases::{Keys, any_keys, check, many_keys};
+use crate::common::random::words;
+use crate::common::table::Table;
+use crate::process::{LevelDb, Request};
+
+/// Behind an internal key's user key: its sequence number and type.
+const TRAILER_LEN: usize = 8;
+
+/// LevelDB's options that shape a table.
+#[derive(Clone, Debug)]
+struct Options {
+    bits_per_key: u32,
+    block_size: u32,
+    restart_interval: u32,
+    snappy: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    max_len: u64,
+    compressible: bool,
+    seed: u64,
+}
+
+fn any_options() -> impl Strategy<Value = Options> {
+    let block_size = prop_oneof![1..=1_000_u32, 1_000..=20_000_u32];
+    (0..=100_u32, block_size, 1..=64_u32, any::<bool>()).prop_map(
+        |(bits_per_key, block_size, restart_interval, snappy)| Options {
+            bits_per_key,
+            block_size,
+            restart_interval,
+            snappy,
+        },
+    )
+}
+
+fn any_values() -> impl Strategy<Value = Values> {
+    // The longest fill a data block each, and leave filters without keys.
+    let max_len = prop_oneof![3 => 1..=200_u64, 1 => 1..=8_000_u64];
+    (max_len, any::<bool>(), any::<u64>()).prop_map(|(max_len, compressible, seed)| Values {
+        max_len,
+        compressible,
+        seed,
+    })
+}
+
+/// Keys that share what is before their numbers.
+fn numbered_keys(max: u32) -> impl Strategy<Value = Keys> {
+    (0..=max).prop_map(|num_keys| {
+        Keys((0..num_keys).map(|i| format!("user{i:08}").into_bytes()).collect())
+    })
+}
+
+impl Options {
+    fn add_to(&self, request: Request) -> Request {
+        request
+            .u32(self.bits_per_key)
+            .u32(self.block_size)
+            .u32(self.restart_interval)
+            .u32(self.snappy.into())
+    }
+
+    fn policy(&self) -> BloomFilterPolicy {
+        BloomFilterPolicy::new(self.bits_per_key as usize)
+    }
+}
+
+impl Values {
+    /// Values without end, none of them empty.
+    fn iter(self) -> impl Iterator<Item = Vec<u8>> {
+        let mut words = words(self.seed);
+        std::iter::repeat_with(move || {
+            let [len, first] = [(); 2].map(|()| words.next().unwrap_or_default());
+            let len = 1 + usize::try_from(len % self.max_len).expect("short");
+            if self.compressible {
+                first.to_le_bytes().into_iter().cycle().take(len).collect()
+            } else {
+                words.by_ref().flat_map(u64::to_le_bytes).take(len).collect()
+            }
+        })
+    }
+}
+
+/// A path that nothing else uses, and nothing is left at.
+struct TempPath(PathBuf);
+
+impl TempPath {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("leveldb-{}-{count}.tmp", process::id());
+        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        self.0.to_str().expect("a path in UTF-8").as_bytes()
+    }
+}
+
+impl Drop for TempPath {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Asserts that the table's filter block is rebuilt byte for byte, and that each key is found
+/// behind it; returns the keys.
+fn assert_filters_are_rebuilt(path: &Path, policy: impl FilterPolicy + Copy) -> Vec<Vec<u8>> {
+    let file = fs::read(path).unwrap();
+    let table = Table::open(&file).unwrap();
+    let filter_block = table.filter_block().unwrap().expect("a filter block");
+    assert_eq!(filter_block.policy_name, policy.name());
+
+    let mut keys = Vec::new();
+    let reader = FilterBlockReader::new(policy, &filter_block.contents);
+    let mut builder = FilterBlockBuilder::new(policy);
+    builder.start_block(0);
+    for block in table.data_blocks() {
+        let visit = |key: &[u8]| {
+            assert!(reader.key_may_match(block.offset(), key), "{key:02x?} is lost");
+            builder.add_key(key);
+            keys.push(key.to_vec());
+        };
+        table.visit_keys(block, visit).unwrap();
+        assert!(reader.filter(block.offset()).is_some(), "no filter for {}", block.offset());
+        builder.start_block(block.end);
+    }
+    assert!(builder.finish() == *filter_block.contents, "another filter block");
+    keys
+}
+
+/// Returns the bytes of all values.
+fn write_table(
+    leveldb: &mut LevelDb,
+    path: &TempPath,
+    options: &Options,
+    keys: &Keys,
+    values: Values,
+) -> u64 {
+    let values: Vec<_> = values.iter().take(keys.0.len()).collect();
+    let request = options.add_to(Request::new(b't').string(path.as_bytes()));
+    leveldb.ask(&request.strings(&keys.0).strings(&values));
+    values.iter().map(|value| value.len() as u64).sum()
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn filter_blocks_of_tables_are_rebuilt_byte_for_byte() {
+    let num_compressed = Cell::new(0);
+    let keys = prop_oneof![any_keys(500), many_keys(0..=1_500), numbered_keys(1_500)];
+    check(300, (any_options(), keys, any_values()), |leveldb, (options, mut keys, values)| {
+        keys.0.sort_unstable();
+        keys.0.dedup();
+        let path = TempPath::new();
+        let values_len = write_table(leveldb, &path, &options, &keys, values);
+        assert!(assert_filters_are_rebuilt(&path.0, options.policy()) == keys.0, "other keys");
+        let is_compressed = fs::metadata(&path.0).unwrap().len() < values_len;
+        num_compressed.set(num_compressed.get() + u32::from(is_compressed));
+    });
+    assert!(num_compressed.get() >= 10, "only {} tables compressed", num_compressed.get());
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn keys_of_databases_are_found_behind_their_filters() {
+    let values = any_values()
+        .prop_map(|values| Values { max_len: values.max_len.clamp(100, 500), ..values });
+    let num_tables = Cell::new(0);
+    let keys = prop_oneof![many_keys(1..=4_000), numbered_keys(4_000)];
+    let case = (any_options(), keys, values, 8_000..=16_000_usize);
+    check(12, case, |leveldb, (options, keys, values, num_writes)| {
+        let writes = writes(&keys, values, num_writes);
+        let (written, values): (Vec<_>, Vec<_>) = writes.iter().cloned().unzip();
+        let path = TempPath::new();
+        let request = options.add_to(Request::new(b'd').string(path.as_bytes()));
+        leveldb.ask(&request.strings(&written).strings(&values));
+
+        let policy = InternalKeyPolicy::new(options.policy());
+        let mut found = BTreeSet::new();
+        for table in tables(&path.0) {
+            num_tables.set(num_tables.get() + 1);
+            for mut internal_key in assert_filters_are_rebuilt(&table, policy) {
+                internal_key.truncate(internal_key.len() - TRAILER_LEN);
+                found.insert(internal_key);
+            }
+        }
+        let last_values: BTreeMap<_, _> = writes.into_iter().collect();
+        for (key, value) in last_values {
+            assert!(value.is_empty() || found.contains(&key), "{key:02x?} is in no table");
+        }
+    });
+    assert!(num_tables.get() >= 24, "only {} tables", num_tables.get());
+}
+
+/// Keys with values, or without one where the key is deleted, in the order of the writes.
+fn writes(keys: &Keys, values: Values, num_writes: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+    if keys.0.is_empty() {
+        return Vec::new();
+    }
+    let choices = words(!values.seed).zip(values.iter()).take(num_writes);
+    let write = |(choice, value): (u64, Vec<u8>)| {
+        let key = keys.0[usize::try_from(choice >> 40).expect("24 bits") % keys.0.len()].clone();
+        (key, if choice % 8 == 0 { Vec::new() } else { value })
+    };
+    choices.map(write).collect()
+}
+
+fn tables(database: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(database).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
+}
