@@ -59,7 +59,8 @@ fn encoded_element(element: &Element) -> Vec<u8> {
     match element {
         Literal(bytes) => {
             let len = bytes.len() - 1;
-            let num_len_bytes = (0..=4).find(|&n| len < [60, 1 << 8, 1 << 16, 1 << 24, 1 << 32][n]);
+            let limits = [60, 1 << 8, 1 << 16, 1 << 24, 1 << 32];
+            let num_len_bytes = (0..=4).find(|&n| (len as u64) < limits[n]);
             literal(bytes, num_len_bytes.unwrap())
         }
         Copy { offset, len: len @ 4..12 } if *offset < 1 << 11 => copy_1(*offset, *len),
