@@ -61,9 +61,9 @@ impl<'a> Table<'a> {
 pub(crate) fn bench(criterion: &mut Criterion) {
     for keys_per_block in [16, 100] {
         let num_keys = keys_per_block * NUM_FILTERS;
-        let present = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed, 1));
+        let present = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 1));
         let present = LazyCell::new(|| present.slices());
-        let absent = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed, 2));
+        let absent = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 2));
         let absent = LazyCell::new(|| absent.slices());
         let table = || Table { keys: &present, keys_per_block };
 

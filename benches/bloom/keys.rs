@@ -8,21 +8,21 @@ pub(crate) struct Keys {
     lens: Vec<usize>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum KeyLen {
-    /// 16 bytes.
-    Fixed,
+    /// So many bytes.
+    Fixed(usize),
     /// 8 to 40 bytes.
     Mixed,
 }
 
 impl KeyLen {
-    pub(crate) const ALL: [Self; 2] = [Self::Fixed, Self::Mixed];
+    pub(crate) const ALL: [Self; 2] = [Self::Fixed(16), Self::Mixed];
 
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> String {
         match self {
-            Self::Fixed => "16 bytes",
-            Self::Mixed => "8 to 40 bytes",
+            Self::Fixed(len) => format!("{len} bytes"),
+            Self::Mixed => "8 to 40 bytes".into(),
         }
     }
 }
@@ -34,7 +34,7 @@ impl Keys {
         let (mut bytes, mut lens) = (Vec::new(), Vec::with_capacity(num_keys));
         for _ in 0..num_keys {
             let len = match key_len {
-                KeyLen::Fixed => 16,
+                KeyLen::Fixed(len) => len,
                 KeyLen::Mixed => words.next().map_or(8, |word| 8 + (word % 33) as usize),
             };
             bytes.extend(words.by_ref().take(len.div_ceil(8)).flat_map(u64::to_le_bytes).take(len));
@@ -51,6 +51,18 @@ impl Keys {
             key
         };
         self.lens.iter().map(split).collect()
+    }
+}
+
+/// Copies, which lie side by side in their order.
+impl<'a> FromIterator<&'a [u8]> for Keys {
+    fn from_iter<I: IntoIterator<Item = &'a [u8]>>(keys: I) -> Self {
+        let (mut bytes, mut lens) = (Vec::new(), Vec::new());
+        for key in keys {
+            bytes.extend_from_slice(key);
+            lens.push(key.len());
+        }
+        Self { bytes, lens }
     }
 }
 

@@ -1,0 +1,64 @@
+//! LevelDB's time over this crate's, by number of keys, as an SVG image.
+
+use crate::contest::Scores;
+use crate::options::Options;
+use crate::svg::{Plot, Stroke};
+use crate::terminal::grouped;
+
+const LEVELDB: Stroke = Stroke { color: "#1f2328", is_dashed: false, has_dots: false };
+const CREATE: &str = "#57606a";
+const LOOKUP: &str = "#c2410c";
+const BATCH: &str = "#1d4ed8";
+
+/// A line of the figure.
+struct Line {
+    stroke: Stroke,
+    label: &'static str,
+    ratio: fn(&Scores) -> f64,
+}
+
+const fn line(
+    color: &'static str,
+    is_dashed: bool,
+    label: &'static str,
+    ratio: fn(&Scores) -> f64,
+) -> Line {
+    Line { stroke: Stroke { color, is_dashed, has_dots: true }, label, ratio }
+}
+
+const LINES: [Line; 5] = [
+    line(BATCH, false, "keys_may_match, absent keys", |scores| scores.lookup[0][3].ratio),
+    line(BATCH, true, "keys_may_match, present keys", |scores| scores.lookup[1][3].ratio),
+    line(CREATE, false, "create_filter", |scores| scores.create[1].ratio),
+    line(LOOKUP, false, "BloomFilter, absent keys", |scores| scores.lookup[0][2].ratio),
+    line(LOOKUP, true, "BloomFilter, present keys", |scores| scores.lookup[1][2].ratio),
+];
+
+pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
+    let ratios = LINES.iter().flat_map(|line| all.iter().map(line.ratio));
+    // The legend takes the upper quarter.
+    let highest = ratios.fold(1.0, f64::max) * 4.0 / 3.0;
+    let max = (1..30_u8).find(|&max| f64::from(max) >= highest).unwrap_or(30);
+    let sizes = all.iter().map(|scores| scores.num_keys);
+    let least = 10_usize.pow(sizes.clone().min().map_or(0, usize::ilog10));
+    let most = sizes.max().map_or(0, |most| most.max(10 * least));
+    let title = format!(
+        "LevelDB's time over leveldb-filter's: keys of {}, {} bits per key",
+        options.key_len.name(),
+        options.bits_per_key
+    );
+    let mut plot = Plot::new(&title, least..=most, max.into());
+    for ratio in 0..=max {
+        plot.value(ratio.into(), &format!("{ratio}×"));
+    }
+    for decade in least.ilog10()..=most.ilog10() {
+        let num_keys = 10_usize.pow(decade);
+        plot.num_keys(num_keys, &grouped(num_keys));
+    }
+    plot.line(LEVELDB, [least, most].into_iter().map(|num_keys| (num_keys, 1.0)));
+    for line in &LINES {
+        plot.line(line.stroke, all.iter().map(|scores| (scores.num_keys, (line.ratio)(scores))));
+    }
+    plot.legend(3, 310.0, &LINES.map(|line| (line.stroke, line.label)));
+    plot.finish()
+}
