@@ -15,9 +15,9 @@ pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};
 pub use self::filter::BloomFilter;
 
-use self::probes::{MAX_PROBES, Probes};
-use crate::hash::bloom_hash_batch;
-use crate::{FilterPolicy, bloom_hash};
+use self::probes::{MAX_PROBES, Probes, may_match_once};
+use crate::FilterPolicy;
+use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -211,7 +211,12 @@ impl FilterPolicy for BloomFilterPolicy {
             // Reserved for new encodings of short filters: consider it a match.
             return true;
         }
-        let probes = Probes::new(bits.len(), num_probes);
-        probes.may_match_out_of_line(bits, bloom_hash(key))
+        key_may_match_once(key, bits, num_probes)
     }
+}
+
+/// Out of line, because what divides for each key wants the registers for itself.
+#[inline(never)]
+fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
+    may_match_once(bits, num_probes, bloom_hash_in_line(key))
 }

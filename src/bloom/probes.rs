@@ -5,7 +5,12 @@
 //! modulo 2<sup>32</sup> modulo the number of bits.
 //!
 //! That last remainder is what costs. It is taken without a division, and in two ways that suit
-//! the two uses: [`Probes::byte`] for one key, [`Divisor::remainder`] for a [`Batch`] of them.
+//! the two uses: by [`byte_index`] for one key, and by the remainder of a [`Batch`] for many.
+#![expect(
+    clippy::inline_always,
+    reason = "left to the compiler, lookups take up to a fifth longer: it merges the functions below, \
+              which then spill registers, or calls where they could jump"
+)]
 
 mod batch;
 #[cfg(test)]
@@ -55,101 +60,28 @@ impl Probes {
 
     /// Whether all bits of a key are set.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "left to the compiler, it takes up to a tenth longer")]
     pub(crate) fn may_match(&self, bits: &[u8], hash: u32) -> bool {
+        let key = Key::new(hash);
         if bits.len() > MAX_CACHED_BYTES {
-            self.may_match_uncached(bits, hash)
+            uncached_may_match(self.reciprocal, self.reached(bits), key, self.count)
+        } else if self.count == 6 {
+            // LevelDB's number for 9 and 10 bits per key, the only one in line with the caller.
+            all_set::<6>(self.reciprocal, bits, key)
         } else {
-            self.rest_may_match(bits, hash, delta(hash), self.count)
+            may_match_out_of_line(self.reciprocal, bits, key, self.count)
         }
     }
 
-    /// [`may_match`](Self::may_match) for callers who need the registers themselves: those that
-    /// divide for each key take 5 % longer with it in line.
-    #[inline(never)]
-    pub(crate) fn may_match_out_of_line(&self, bits: &[u8], hash: u32) -> bool {
-        self.may_match(bits, hash)
-    }
-
-    /// Branches for each probe: a mispredicted branch costs less than a miss that it saves.
-    ///
-    /// Out of line, to leave the registers to the filters that are in a cache.
-    #[inline(never)]
-    fn may_match_uncached(&self, bits: &[u8], mut hash: u32) -> bool {
-        let delta = delta(hash);
-        for _ in 0..self.count {
-            if !self.all_set::<1>(bits, hash, delta) {
-                return false;
-            }
-            hash = hash.wrapping_add(delta);
-        }
-        true
-    }
-
-    /// Whether the next `left` bits of a key are set, where `hash` stands for the first of them.
+    /// Whether the last `left` bits of a key are set, where `hash` stands for the first of them.
     #[inline]
     fn rest_may_match(&self, bits: &[u8], hash: u32, delta: u32, left: u8) -> bool {
-        match left {
-            // LevelDB's number for 9 and 10 bits per key, and what a batch leaves of it. In line,
-            // they take a tenth less time; so would others, but not all can.
-            6 => self.all_set::<6>(bits, hash, delta),
-            4 => self.all_set::<4>(bits, hash, delta),
-            _ => self.groups_may_match(bits, hash, delta, left),
-        }
+        may_match_out_of_line(self.reciprocal, self.reached(bits), Key { hash, delta }, left)
     }
 
-    /// [`rest_may_match`](Self::rest_may_match) for any number of bits, in groups of at most 8,
-    /// above which the registers do not suffice.
-    #[inline(never)]
-    fn groups_may_match(&self, bits: &[u8], mut hash: u32, delta: u32, mut left: u8) -> bool {
-        loop {
-            let group = match left {
-                0..=8 => left,
-                // Halves, because most keys that are not in the filter end with the first group.
-                9..=16 => left / 2,
-                _ => 8,
-            };
-            let all_set = match group {
-                0 => true,
-                1 => self.all_set::<1>(bits, hash, delta),
-                2 => self.all_set::<2>(bits, hash, delta),
-                3 => self.all_set::<3>(bits, hash, delta),
-                4 => self.all_set::<4>(bits, hash, delta),
-                5 => self.all_set::<5>(bits, hash, delta),
-                6 => self.all_set::<6>(bits, hash, delta),
-                7 => self.all_set::<7>(bits, hash, delta),
-                _ => self.all_set::<8>(bits, hash, delta),
-            };
-            // No branch on the last answer, which for up to 8 bits is the only one.
-            if group == left {
-                return all_set;
-            }
-            if !all_set {
-                return false;
-            }
-            left -= group;
-            hash = hash.wrapping_add(delta.wrapping_mul(group.into()));
-        }
-    }
-
-    /// Whether the `N` bits from the one that `hash` stands for are all set.
-    ///
-    /// One answer at the end instead of a branch for each bit: the branches of a key that is not
-    /// in the filter cannot be predicted, and cost more than the probes that they save.
-    #[inline]
-    fn all_set<const N: usize>(&self, bits: &[u8], mut hash: u32, delta: u32) -> bool {
-        // After probe `i` of hash `h`, bit `h % 8` of `answers[i % 2]` tells whether the bits of
-        // all probes so far with the same `i % 2` are set. To turn an answer to the next byte's
-        // bit takes fewer registers than to shift each byte; two answers wait less for each other.
-        let mut answers = [u8::MAX; 2];
-        for i in 0..N {
-            let answer = &mut answers[i % 2];
-            *answer = answer.rotate_left(delta.wrapping_mul(2)) & bits[self.byte(hash)];
-            hash = hash.wrapping_add(delta);
-        }
-        let last_hash = hash.wrapping_sub(delta);
-        let [last, other] = [answers[(N + 1) % 2], answers[N % 2]];
-        (last & other.rotate_left(delta)).rotate_right(last_hash) & 1 != 0
+    /// The bytes of a filter that hashes can reach.
+    fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
+        #[expect(clippy::cast_possible_truncation, reason = "at most bits.len()")]
+        &bits[..self.num_bytes as usize]
     }
 
     /// Sets all bits of a key. `true` if they were set already.
@@ -157,26 +89,169 @@ impl Probes {
         let delta = delta(hash);
         let mut all = 1;
         for _ in 0..self.count {
-            let byte = &mut bits[self.byte(hash)];
+            let byte = &mut bits[byte_index(self.reciprocal, self.num_bytes, hash)];
             all &= *byte >> (hash % 8);
             *byte |= 1 << (hash % 8);
             hash = hash.wrapping_add(delta);
         }
         all & 1 != 0
     }
+}
 
-    /// The index of the byte with the bit that `hash` stands for.
-    ///
-    /// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
-    /// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since
-    /// the number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the
-    /// bit within it is `hash % 8`.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
-    fn byte(&self, hash: u32) -> usize {
-        let fraction = self.reciprocal.wrapping_mul(hash.into());
-        ((u128::from(fraction) * u128::from(self.num_bytes)) >> 64) as usize
+/// [`Probes::may_match`] for a filter that is asked once.
+#[inline(always)]
+pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: u32) -> bool {
+    // So few remainders cost less than the division for a reciprocal.
+    if count <= 2 {
+        return few_may_match(bits, count, hash);
     }
+    let (probes, key) = (Probes::new(bits.len(), count), Key::new(hash));
+    if bits.len() > MAX_CACHED_BYTES {
+        uncached_may_match(probes.reciprocal, probes.reached(bits), key, count)
+    } else {
+        group_may_match(probes.reciprocal, bits, key, count)
+    }
+}
+
+#[inline(always)]
+fn few_may_match(bits: &[u8], count: u8, hash: u32) -> bool {
+    let num_bits = bits.len() as u64 * 8;
+    #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
+    let bit_of = |hash: u32| bit(bits, (u64::from(hash) % num_bits) as u32);
+    match count {
+        0 => true,
+        1 => bit_of(hash) & 1 != 0,
+        _ => bit_of(hash) & bit_of(hash.wrapping_add(delta(hash))) & 1 != 0,
+    }
+}
+
+/// The probes of a key, from a certain one on.
+#[derive(Clone, Copy)]
+struct Key {
+    /// Stands for the next probe.
+    hash: u32,
+    delta: u32,
+}
+
+impl Key {
+    #[inline]
+    fn new(hash: u32) -> Self {
+        Self { hash, delta: delta(hash) }
+    }
+
+    #[inline]
+    fn skip(self, num_probes: u32) -> Self {
+        Self { hash: self.hash.wrapping_add(self.delta.wrapping_mul(num_probes)), ..self }
+    }
+}
+
+/// Whether all bits of a key are set in a filter that is in no cache.
+///
+/// Branches for each of the first two probes, with which most absent keys end: a mispredicted branch
+/// costs less than a miss that it saves.
+#[inline(never)]
+fn uncached_may_match(reciprocal: u64, bits: &[u8], key: Key, count: u8) -> bool {
+    match count {
+        0 => true,
+        1 => all_set::<1>(reciprocal, bits, key),
+        _ => {
+            all_set::<1>(reciprocal, bits, key)
+                && all_set::<1>(reciprocal, bits, key.skip(1))
+                && may_match_out_of_line(reciprocal, bits, key.skip(2), count - 2)
+        }
+    }
+}
+
+/// [`group_may_match`] for callers who need the registers themselves.
+#[inline(never)]
+fn may_match_out_of_line(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bool {
+    group_may_match(reciprocal, bits, key, left)
+}
+
+/// Whether the next `left` bits of a key are set, by a function of its own for each number.
+///
+/// Up to 8 bits are one group, without a branch between them; above, the registers do not suffice.
+/// From 9 up, a branch on the first 3 to 5 spares most absent keys the rest: two would leave too
+/// many of them, and with more the branch is decided later, which costs every key that it
+/// mispredicts. The rest then is in as few groups as there can be.
+#[inline(always)]
+fn group_may_match(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bool {
+    match left {
+        0 => true,
+        1 => one_group::<1>(reciprocal, bits, key),
+        2 => one_group::<2>(reciprocal, bits, key),
+        3 => one_group::<3>(reciprocal, bits, key),
+        4 => one_group::<4>(reciprocal, bits, key),
+        5 => one_group::<5>(reciprocal, bits, key),
+        6 => one_group::<6>(reciprocal, bits, key),
+        7 => one_group::<7>(reciprocal, bits, key),
+        8 => one_group::<8>(reciprocal, bits, key),
+        9 => two_groups::<3, 6>(reciprocal, bits, key),
+        10 => two_groups::<3, 7>(reciprocal, bits, key),
+        11 => two_groups::<3, 8>(reciprocal, bits, key),
+        12 => two_groups::<4, 8>(reciprocal, bits, key),
+        13 => two_groups::<5, 8>(reciprocal, bits, key),
+        14.. => many_groups(reciprocal, bits, key, left),
+    }
+}
+
+#[inline(never)]
+fn one_group<const N: u32>(reciprocal: u64, bits: &[u8], key: Key) -> bool {
+    all_set::<N>(reciprocal, bits, key)
+}
+
+#[inline(never)]
+fn two_groups<const N: u32, const M: u32>(reciprocal: u64, bits: &[u8], key: Key) -> bool {
+    all_set::<N>(reciprocal, bits, key) && all_set::<M>(reciprocal, bits, key.skip(N))
+}
+
+#[inline(never)]
+fn many_groups(reciprocal: u64, bits: &[u8], mut key: Key, mut left: u8) -> bool {
+    if !all_set::<4>(reciprocal, bits, key) {
+        return false;
+    }
+    (key, left) = (key.skip(4), left - 4);
+    while left >= 8 {
+        if !all_set::<8>(reciprocal, bits, key) {
+            return false;
+        }
+        (key, left) = (key.skip(8), left - 8);
+    }
+    may_match_out_of_line(reciprocal, bits, key, left)
+}
+
+/// Whether the next `N` bits of a key are all set.
+///
+/// One answer at the end instead of a branch for each bit: the branches of a key that is not in the
+/// filter cannot be predicted, and cost more than the probes that they save.
+#[inline(always)]
+fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], Key { mut hash, delta }: Key) -> bool {
+    // After probe `i` of hash `h`, bit `h % 8` of `answers[i % 2]` tells whether the bits of all
+    // probes so far with the same `i % 2` are set. To turn an answer to the next byte's bit takes
+    // fewer registers than to shift each byte; two answers wait less for each other.
+    let mut answers = [u8::MAX; 2];
+    for i in 0..N {
+        let answer = &mut answers[(i % 2) as usize];
+        let byte = bits[byte_index(reciprocal, bits.len() as u64, hash)];
+        *answer = answer.rotate_left(delta.wrapping_mul(2)) & byte;
+        hash = hash.wrapping_add(delta);
+    }
+    let last_hash = hash.wrapping_sub(delta);
+    let [last, other] = if N % 2 == 1 { answers } else { [answers[1], answers[0]] };
+    (last & other.rotate_left(delta)).rotate_right(last_hash) & 1 != 0
+}
+
+/// The index of the byte with the bit that `hash` stands for.
+///
+/// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
+/// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since the
+/// number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the bit within
+/// it is `hash % 8`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
+fn byte_index(reciprocal: u64, num_bytes: u64, hash: u32) -> usize {
+    let fraction = reciprocal.wrapping_mul(hash.into());
+    ((u128::from(fraction) * u128::from(num_bytes)) >> 64) as usize
 }
 
 /// The bit at `position`, lowest in a byte of others.
@@ -186,43 +261,24 @@ pub(crate) fn bit(bits: &[u8], position: u32) -> u8 {
     bits[(position / 8) as usize].rotate_right(position)
 }
 
+/// Sets the bit at each position.
 #[inline]
-pub(crate) fn set_bit(bits: &mut [u8], position: u32) {
+pub(crate) fn set_all(bits: &mut [u8], positions: &[u32]) {
+    // Unrolled by hand, which takes a tenth off the time of the whole filter.
+    let mut unrolled = positions.chunks_exact(8);
+    for positions in &mut unrolled {
+        for &position in positions {
+            set_bit(bits, position);
+        }
+    }
+    for &position in unrolled.remainder() {
+        set_bit(bits, position);
+    }
+}
+
+#[inline]
+fn set_bit(bits: &mut [u8], position: u32) {
     static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     // A table, because shifting a byte makes each step wait for the one before on some processors.
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
-}
-
-/// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
-#[derive(Clone, Copy)]
-struct Divisor {
-    num_bits: u64,
-    /// `ceil(2^shift / num_bytes)`, at most 2<sup>30</sup>.
-    reciprocal: u32,
-    /// 29 more than `ceil(log2(num_bytes))`.
-    shift: u32,
-}
-
-impl Divisor {
-    fn new(probes: Probes) -> Self {
-        let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
-        // From ceil(2^61 / num_bytes), which has too many digits.
-        let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
-        Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
-    }
-
-    /// `hash` modulo the number of bits.
-    ///
-    /// Its quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal /
-    /// 2^shift` is exact: the reciprocal times `num_bytes` is too large by less than `num_bytes`,
-    /// so the quotient is by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
-    /// the next whole number.
-    #[inline]
-    fn remainder(self, hash: u32) -> u32 {
-        let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
-        #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
-        let multiple = (quotient * self.num_bits) as u32;
-        hash.wrapping_sub(multiple)
-    }
 }

@@ -1,6 +1,6 @@
 //! Setting the bits of a filter that is larger than the cache.
 
-use super::create::set_all;
+use super::probes::set_all;
 
 /// The bits of a region: 128 KiB, a part of any second-level cache.
 const REGION_BITS_LOG2: u32 = 20;

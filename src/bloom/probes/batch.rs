@@ -1,6 +1,6 @@
 //! The probes of many keys at once.
 
-use super::{Divisor, Probes, delta};
+use super::{Probes, delta};
 
 /// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
 /// few enough for the first-level cache.
@@ -105,5 +105,39 @@ fn advance_by_two(
         *first = divisor.remainder(*hash);
         *second = divisor.remainder(second_hash);
         *hash = second_hash.wrapping_add(delta);
+    }
+}
+
+/// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
+#[derive(Clone, Copy)]
+pub(super) struct Divisor {
+    num_bits: u64,
+    /// `ceil(2^shift / num_bytes)`, at most 2<sup>30</sup>.
+    reciprocal: u32,
+    /// 29 more than `ceil(log2(num_bytes))`.
+    shift: u32,
+}
+
+impl Divisor {
+    pub(super) fn new(probes: Probes) -> Self {
+        let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
+        // From ceil(2^61 / num_bytes), which has too many digits.
+        let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
+        Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
+    }
+
+    /// `hash` modulo the number of bits.
+    ///
+    /// Its quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal /
+    /// 2^shift` is exact: the reciprocal times `num_bytes` is too large by less than `num_bytes`,
+    /// so the quotient is by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
+    /// the next whole number.
+    #[inline]
+    pub(super) fn remainder(self, hash: u32) -> u32 {
+        let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
+        #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
+        let multiple = (quotient * self.num_bits) as u32;
+        hash.wrapping_sub(multiple)
     }
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{Divisor, Probes};
+use super::batch::Divisor;
+use super::{Probes, byte_index};
 
 /// The numbers of bytes at which something changes, or is most likely to go wrong.
 const NUM_BYTES: [usize; 22] = [
@@ -45,7 +46,7 @@ impl Remainders {
 
     fn are_exact_for(&self, hash: u32) -> bool {
         let position = u64::from(hash) % self.num_bits;
-        self.probes.byte(hash) as u64 == position / 8
+        byte_index(self.probes.reciprocal, self.probes.num_bytes, hash) as u64 == position / 8
             && hash % 8 == u32::try_from(position % 8).unwrap()
             && u64::from(self.divisor.remainder(hash)) == position
     }
