@@ -10,12 +10,14 @@ mod filter;
 mod lookup;
 mod probes;
 mod regions;
+mod shape;
 
 pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};
 pub use self::filter::BloomFilter;
 
-use self::probes::{MAX_PROBES, Probes, may_match_once};
+use self::probes::{MAX_PROBES, may_match_once};
+use self::shape::BloomFilterShape;
 use crate::FilterPolicy;
 use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 
@@ -123,7 +125,7 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if `num_keys * bits_per_key` is more than a `usize` holds.
     #[must_use]
     pub const fn filter_len(&self, num_keys: usize) -> usize {
-        self.num_bytes(num_keys) + 1
+        self.shape(num_keys).num_bytes + 1
     }
 
     /// A builder of filters from keys that come one at a time.
@@ -153,17 +155,15 @@ impl BloomFilterPolicy {
     /// ```
     #[must_use]
     pub fn empty_filter(&self, num_keys: usize) -> BloomFilter<Vec<u8>> {
-        let num_bytes = self.num_bytes(num_keys);
-        let mut bytes = vec![0; num_bytes + 1];
-        bytes[num_bytes] = self.num_probes;
-        BloomFilter::with_shape(bytes, Probes::new(num_bytes, self.num_probes))
+        self.shape(num_keys).empty_filter()
     }
 
-    /// The length in bytes of a filter's bits.
-    const fn num_bytes(&self, num_keys: usize) -> usize {
+    /// The shape of a filter as LevelDB's rule sizes it.
+    const fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_bits = num_keys.checked_mul(self.bits_per_key).expect("capacity overflow");
         // For small n, a short filter would have a very high false-positive rate.
-        if num_bits < 64 { 8 } else { num_bits.div_ceil(8) }
+        let num_bytes = if num_bits < 64 { 8 } else { num_bits.div_ceil(8) };
+        BloomFilterShape { num_bytes, num_probes: self.num_probes }
     }
 }
 
@@ -189,7 +189,7 @@ impl FilterPolicy for BloomFilterPolicy {
     ///
     /// With "capacity overflow", if `keys.len() * bits_per_key` is more than a `usize` holds.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        create::append_filter(*self, keys.len(), dst, |start, hashes| {
+        create::append_filter(self.shape(keys.len()), keys.len(), dst, |start, hashes| {
             bloom_hash_batch(&keys[start..start + hashes.len()], hashes);
         });
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::shape::BloomFilterShape;
 use super::{BloomFilterPolicy, create};
 use crate::bloom_hash;
 
@@ -80,8 +81,12 @@ impl BloomFilterBuilder {
     /// With "capacity overflow", if the number of keys times the bits per key is more than a
     /// `usize` holds.
     pub fn finish_into(&mut self, dst: &mut Vec<u8>) {
+        self.finish_with_shape(self.policy.shape(self.len()), dst);
+    }
+
+    fn finish_with_shape(&mut self, shape: BloomFilterShape, dst: &mut Vec<u8>) {
         let hashes = &self.hashes;
-        create::append_filter(self.policy, hashes.len(), dst, |start, batch| {
+        create::append_filter(shape, hashes.len(), dst, |start, batch| {
             batch.copy_from_slice(&hashes[start..start + batch.len()]);
         });
         self.clear();

@@ -1,29 +1,28 @@
 //! Making a filter of many keys.
 
-use super::BloomFilterPolicy;
 use super::probes::{BATCH, Batch, MAX_CACHED_BYTES, Probes, SMALL_BATCH, set_all};
 use super::regions::Regions;
+use super::shape::BloomFilterShape;
 
-/// Appends the filter of `num_keys` keys to `dst`.
+/// Appends a filter of `num_keys` keys to `dst`.
 ///
 /// `hash` writes the hashes of the keys that begin at an index into a slice of at most [`BATCH`].
 pub(super) fn append_filter(
-    policy: BloomFilterPolicy,
+    shape: BloomFilterShape,
     num_keys: usize,
     dst: &mut Vec<u8>,
     hash: impl FnMut(usize, &mut [u32]),
 ) {
-    let num_bytes = policy.num_bytes(num_keys);
     let start = dst.len();
-    dst.reserve_exact(num_bytes + 1);
-    dst.resize(start + num_bytes, 0);
-    let probes = Probes::new(num_bytes, policy.num_probes);
+    dst.reserve_exact(shape.num_bytes + 1);
+    dst.resize(start + shape.num_bytes, 0);
+    let probes = shape.probes();
     if num_keys <= SMALL_BATCH {
         set_bits::<SMALL_BATCH>(&mut dst[start..], probes, num_keys, hash);
     } else {
         set_bits::<BATCH>(&mut dst[start..], probes, num_keys, hash);
     }
-    dst.push(policy.num_probes);
+    dst.push(shape.num_probes);
 }
 
 fn set_bits<const N: usize>(
