@@ -15,9 +15,9 @@ mod shape;
 pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};
 pub use self::filter::BloomFilter;
+pub use self::shape::BloomFilterShape;
 
 use self::probes::{MAX_PROBES, may_match_once};
-use self::shape::BloomFilterShape;
 use crate::FilterPolicy;
 use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 
@@ -125,7 +125,7 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if `num_keys * bits_per_key` is more than a `usize` holds.
     #[must_use]
     pub const fn filter_len(&self, num_keys: usize) -> usize {
-        self.shape(num_keys).num_bytes + 1
+        self.shape(num_keys).filter_len()
     }
 
     /// A builder of filters from keys that come one at a time.

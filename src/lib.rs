@@ -41,8 +41,8 @@
 //! let policy = BloomFilterPolicy::new(10);
 //! assert!(policy.expected_false_positive_rate(1_000_000) > 0.012); // not the "1 %" of the books
 //!
-//! let tuned = policy.tuned_for(1_000_000); // the same bytes, and every LevelDB reads them
-//! assert!(tuned.expected_false_positive_rate(1_000_000) < 0.011);
+//! let shape = policy.tuned_shape(1_000_000); // no longer, and every LevelDB reads it
+//! assert!(shape.expected_false_positive_rate(1_000_000) < 0.011);
 //! ```
 //!
 //! # In a storage engine
@@ -53,6 +53,7 @@
 //! | read such a table | [`FilterBlockReader`] |
 //! | put filters on user keys where tables hold internal keys | [`InternalKeyPolicy`] |
 //! | write one filter for a whole table, from keys that come one at a time | [`BloomFilterBuilder`] |
+//! | write the filter with the fewest false positives | [`BloomFilterBuilder::finish_tuned_into`] |
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
 //! | keep a filter beside a memtable | [`BloomFilterPolicy::empty_filter`], [`BloomFilter::insert`] |
@@ -210,7 +211,10 @@ mod filter_policy;
 mod hash;
 mod internal_key;
 
-pub use bloom::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, InvalidFilter, ShapeMismatch};
+pub use bloom::{
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape, InvalidFilter,
+    ShapeMismatch,
+};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;
 pub use hash::{bloom_hash, hash};

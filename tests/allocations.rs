@@ -161,6 +161,20 @@ fn a_builder_takes_one_allocation_without_waste() {
 }
 
 #[test]
+fn a_tuned_filter_takes_one_allocation_without_waste() {
+    let mut builder = POLICY.builder();
+    for num_keys in [0, 1, 100, 5000, 30_000, 262_144] {
+        for hash in random_hashes(num_keys, 1) {
+            builder.add_hash(hash);
+        }
+        let mut dst = Vec::new();
+        let ((), allocations) = count_allocations(|| builder.finish_tuned_into(&mut dst));
+        assert_eq!(allocations, 1, "{num_keys} keys");
+        assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
+    }
+}
+
+#[test]
 fn a_builder_fills_the_room_that_a_buffer_has() {
     let mut builder = POLICY.builder();
     let mut dst = Vec::with_capacity(2000);

@@ -84,6 +84,34 @@ impl BloomFilterBuilder {
         self.finish_with_shape(self.policy.shape(self.len()), dst);
     }
 
+    /// Appends the filter of the keys with the fewest false positives that LevelDB reads, in no
+    /// more bytes than [`finish_into`](Self::finish_into), and drops the keys.
+    ///
+    /// The filter has the [`tuned_shape`](BloomFilterPolicy::tuned_shape) for its number of keys.
+    /// With 10 bits per key there are 7 % fewer false positives with 10,000 keys, 30 % with
+    /// 100,000, and 44 % with 300,000. The choice takes up to 4 ms, but 0.05 ms below
+    /// 20,000 keys, and each probe more than LevelDB's its time; the memory is as much.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow", if the number of keys times the bits per key is more than a
+    /// `usize` holds.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+    ///
+    /// let mut builder = BloomFilterPolicy::new(10).builder();
+    /// builder.extend((0..150_000_u32).map(u32::to_le_bytes));
+    ///
+    /// let mut filter = Vec::new();
+    /// builder.finish_tuned_into(&mut filter);
+    /// assert!(BloomFilter::new(filter)?.false_positive_rate() < 0.012); // with finish_into 0.021
+    /// # Ok::<(), leveldb_filter::InvalidFilter>(())
+    /// ```
+    pub fn finish_tuned_into(&mut self, dst: &mut Vec<u8>) {
+        self.finish_with_shape(self.policy.tuned_shape(self.len()), dst);
+    }
+
     fn finish_with_shape(&mut self, shape: BloomFilterShape, dst: &mut Vec<u8>) {
         let hashes = &self.hashes;
         create::append_filter(shape, hashes.len(), dst, |start, batch| {

@@ -3,22 +3,64 @@
 use super::BloomFilter;
 use super::probes::Probes;
 
-/// What tells a filter's bytes from those of other filters of the same keys.
-#[derive(Clone, Copy)]
-pub(super) struct BloomFilterShape {
-    /// The length in bytes of the bits; not 0.
+/// The length and the number of probes of filters that are to be made.
+///
+/// [`BloomFilterPolicy::tuned_shape`](crate::BloomFilterPolicy::tuned_shape) chooses the shape with
+/// the fewest false positives. LevelDB reads filters of every shape, since it takes both from the
+/// filter's bytes.
+///
+/// ```
+/// use leveldb_filter::BloomFilterPolicy;
+///
+/// let policy = BloomFilterPolicy::new(10);
+/// let shape = policy.tuned_shape(150_000);
+/// assert_eq!((policy.filter_len(150_000), policy.num_probes()), (187_501, 6));
+/// assert_eq!((shape.filter_len(), shape.num_probes()), (187_464, 8));
+///
+/// assert!(policy.expected_false_positive_rate(150_000) > 0.02);
+/// assert!(shape.expected_false_positive_rate(150_000) < 0.012);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BloomFilterShape {
+    /// The length of the bits; not 0.
     pub(super) num_bytes: usize,
     pub(super) num_probes: u8,
 }
 
 impl BloomFilterShape {
-    pub(super) const fn probes(self) -> Probes {
-        Probes::new(self.num_bytes, self.num_probes)
+    /// The length in bytes of a filter, the byte of the probe count included.
+    #[must_use]
+    pub const fn filter_len(&self) -> usize {
+        self.num_bytes + 1
     }
 
-    pub(super) fn empty_filter(self) -> BloomFilter<Vec<u8>> {
-        let mut bytes = vec![0; self.num_bytes + 1];
+    /// The number of bits that a key sets in a filter, at most; 1 to 30.
+    #[must_use]
+    pub const fn num_probes(&self) -> u8 {
+        self.num_probes
+    }
+
+    /// A filter without keys, to insert them into: for an engine's memtable.
+    ///
+    /// With the keys that the shape was chosen for it has the bytes that
+    /// [`finish_tuned_into`](crate::BloomFilterBuilder::finish_tuned_into) makes of them. Allocates
+    /// [`filter_len`](Self::filter_len) bytes.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let mut filter = BloomFilterPolicy::default().tuned_shape(1_000).empty_filter();
+    /// filter.insert(b"apple");
+    /// assert!(filter.key_may_match(b"apple"));
+    /// ```
+    #[must_use]
+    pub fn empty_filter(&self) -> BloomFilter<Vec<u8>> {
+        let mut bytes = vec![0; self.filter_len()];
         bytes[self.num_bytes] = self.num_probes;
         BloomFilter::with_shape(bytes, self.probes())
+    }
+
+    pub(super) const fn probes(&self) -> Probes {
+        Probes::new(self.num_bytes, self.num_probes)
     }
 }

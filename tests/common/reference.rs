@@ -78,7 +78,11 @@ pub fn create_filter<K: AsRef<[u8]>>(bits_per_key: usize, num_probes: u8, keys: 
 }
 
 pub fn create_filter_from_hashes(bits_per_key: usize, num_probes: u8, hashes: &[u32]) -> Vec<u8> {
-    let bytes = num_bytes(bits_per_key, hashes.len());
+    create_filter_of_len(num_bytes(bits_per_key, hashes.len()), num_probes, hashes)
+}
+
+/// The filter that LevelDB would make if it had so many bytes of bits.
+pub fn create_filter_of_len(bytes: usize, num_probes: u8, hashes: &[u32]) -> Vec<u8> {
     let mut filter = vec![0; bytes + 1];
     filter[bytes] = num_probes;
     for &hash in hashes {

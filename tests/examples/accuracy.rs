@@ -87,10 +87,23 @@ fn table(measured: &[Rates]) -> Vec<String> {
     let leveldb = format!(" LevelDB's {num_probes} probes ");
     let mut lines = vec![
         format!("False positives in per cent, {bits_per_key} bits per key; LevelDB says 1 %"),
-        format!("{:10}  {leveldb:-^28}  {:-^34}", "", " tuned_for(keys) "),
         format!(
-            "{:>10}  {:>8}  {:>8}  {:>8}  {:>6}  {:>8}  {:>8}  {:>6}",
-            "keys", "textbook", "expected", "measured", "probes", "expected", "measured", "fewer"
+            "{:10}  {:8}  {leveldb:-^18}  {:-^16}  {:-^42}",
+            "", "", " tuned_for ", " finish_tuned_into "
+        ),
+        format!(
+            "{:>10}  {:>8}  {:>8}  {:>8}  {:>6}  {:>8}  {:>6}  {:>6}  {:>8}  {:>8}  {:>6}",
+            "keys",
+            "textbook",
+            "expected",
+            "measured",
+            "probes",
+            "measured",
+            "bytes",
+            "probes",
+            "expected",
+            "measured",
+            "fewer"
         ),
     ];
     lines.extend(measured.iter().filter(|rates| rates.is_round()).map(row));
@@ -99,20 +112,24 @@ fn table(measured: &[Rates]) -> Vec<String> {
 
 fn row(rates: &Rates) -> String {
     let num_keys = rates.num_keys;
-    let tuned = rates::tuned(num_keys);
-    let [textbook, expected, measured, expected_tuned, measured_tuned] = [
+    let shape = POLICY.tuned_shape(num_keys);
+    let [textbook, expected, leveldb, probes, expected_tuned, tuned] = [
         rates::textbook(),
         POLICY.expected_false_positive_rate(num_keys),
         rates.leveldb,
-        tuned.expected_false_positive_rate(num_keys),
+        rates.probes,
+        shape.expected_false_positive_rate(num_keys),
         rates.tuned,
     ]
     .map(|rate| format!("{:>8.3}", 100.0 * rate));
     let keys = grouped(num_keys);
+    let shorter = POLICY.filter_len(num_keys) - shape.filter_len();
+    let bytes = if shorter == 0 { "same".into() } else { format!("-{shorter}") };
     let fewer = 100.0 * (1.0 - rates.tuned / rates.leveldb);
     format!(
-        "{keys:>10}  {textbook}  {expected}  {measured}  {:>6}  {expected_tuned}  {measured_tuned}  \
-         {fewer:>4.1} %",
-        tuned.num_probes()
+        "{keys:>10}  {textbook}  {expected}  {leveldb}  {:>6}  {probes}  {bytes:>6}  {:>6}  \
+         {expected_tuned}  {tuned}  {fewer:>4.1} %",
+        POLICY.tuned_for(num_keys).num_probes(),
+        shape.num_probes()
     )
 }

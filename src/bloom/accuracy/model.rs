@@ -16,78 +16,80 @@
 //! over a fixed set of queries, (3) is summed in closed form, and (4) is partly fitted to
 //! measurements.
 
-use super::numbers::{NUM_HASHES, float, gcd};
+use std::array;
+
+use super::super::probes::MAX_PROBES;
+use super::numbers::{NUM_HASHES, float, gcd, probability_of_hit};
 use super::queries::{self, Query};
 use super::repeated_bits::added_by_repeated_bits;
 use super::third_probe::Lattice;
 use super::uneven_probes::UnevenProbes;
 
 /// Below so many bits, each one has several hashes of third probes: no bit is favoured.
-const MIN_BITS_FAVOURED: u64 = 1 << 16;
+pub(super) const MIN_BITS_FAVOURED: u64 = 1 << 16;
 
-/// Below so many bits, evenly spread queries meet favoured bits often enough.
-const MIN_BITS_RARE: u64 = 1 << 18;
-
-/// The false-positive rate to expect of a filter of `num_bits` bits after `num_keys` keys.
-///
-/// Takes up to 0.5 ms (with 30 probes 1 ms), whatever the number of keys.
-pub(super) fn expected_false_positive_rate(num_bits: u64, num_probes: u8, num_keys: usize) -> f64 {
-    if num_keys == 0 {
-        return 0.0;
-    }
-    Filter::new(num_bits, num_probes, num_keys).false_positive_rate()
-}
-
-/// What the model knows of a filter.
-pub(super) struct Filter {
+/// What the model knows of filters that differ in their number of probes only.
+pub(super) struct Filters {
     /// At most 2<sup>32</sup>: bits beyond are never used.
-    pub(super) bits: u64,
-    pub(super) probes: u8,
-    /// Not 0.
-    pub(super) keys: f64,
+    bits: u64,
+    keys: f64,
 }
 
-impl Filter {
-    pub(super) fn new(num_bits: u64, num_probes: u8, num_keys: usize) -> Self {
-        let bits = num_bits.clamp(1, 1 << 32);
-        Self { bits, probes: num_probes, keys: float(num_keys as u64) }
+impl Filters {
+    pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
+        Self { bits: num_bits.clamp(1, 1 << 32), keys: float(num_keys as u64) }
     }
 
-    pub(super) fn false_positive_rate(&self) -> f64 {
-        self.with_rarer_causes(self.mean_over_queries())
+    /// The false-positive rate to expect.
+    ///
+    /// Takes up to 0.5 ms (with 30 probes 1 ms), whatever the number of keys.
+    pub(super) fn rate(&self, num_probes: u8) -> f64 {
+        let [rate] = self.rates(num_probes);
+        rate
+    }
+
+    /// The rates with `first` probes, with one more, and so on. Takes little longer than the last.
+    pub(super) fn rates<const N: usize>(&self, first: u8) -> [f64; N] {
+        let num_probes: [u8; N] =
+            array::from_fn(|i| (first..=MAX_PROBES).nth(i).expect("at most 30 probes"));
+        let third_is_favoured = self.bits >= MIN_BITS_FAVOURED && num_probes[N - 1] > 2;
+        let others = num_probes.map(|num| UnevenProbes::new(self.bits, num, self.hits()));
+        let lattice = Lattice::new(self.bits);
+        let favoured =
+            |bit| 1.0 - probability_of_hit(self.keys / NUM_HASHES * lattice.num_third_probes(bit));
+        let all_set = if third_is_favoured {
+            self.mean_over(queries::near_third_probes(&lattice), favoured, &others)
+        } else {
+            let even = 1.0 - probability_of_hit(self.hits());
+            self.mean_over(queries::evenly_spread(), |_| even, &others)
+        };
+        array::from_fn(|i| self.with_rarer_causes(num_probes[i], all_set[i]))
     }
 
     /// The rate if probes favoured no bits: some hundred times as fast to compute.
-    pub(super) fn without_favoured_bits(&self) -> f64 {
-        self.with_rarer_causes(self.textbook_rate())
+    pub(super) fn rate_without_favoured_bits(&self, num_probes: u8) -> f64 {
+        self.with_rarer_causes(num_probes, self.textbook_rate(num_probes))
     }
 
-    /// A rate that the filter does not reach.
-    ///
-    /// Favoured bits spare others, so that with too many probes for their number of bits, filters
-    /// are up to 16 % below the rate without; the rest is margin.
-    pub(super) fn least_rate(&self) -> f64 {
-        0.8 * self.without_favoured_bits()
-    }
-
-    fn textbook_rate(&self) -> f64 {
-        self.fill().powi(self.probes.into())
+    fn textbook_rate(&self, num_probes: u8) -> f64 {
+        (0..num_probes).fold(1.0, |all_set, _| all_set * self.fill(num_probes))
     }
 
     /// The share of bits that are set, if probes are uniform.
-    pub(super) fn fill(&self) -> f64 {
-        probability_of_hit(f64::from(self.probes) * self.hits_per_probe())
+    fn fill(&self, num_probes: u8) -> f64 {
+        probability_of_hit(f64::from(num_probes) * self.hits())
     }
 
     /// How often the average bit is hit by one probe of all keys.
-    fn hits_per_probe(&self) -> f64 {
+    fn hits(&self) -> f64 {
         self.keys / float(self.bits)
     }
 
     /// Adds causes (3) and (4) to the rate at which bits happen to be set.
-    fn with_rarer_causes(&self, all_set: f64) -> f64 {
-        let by_bits = (all_set + added_by_repeated_bits(self)).min(1.0);
-        1.0 - (1.0 - by_bits) * (-self.keys_with_the_same_bits()).exp()
+    fn with_rarer_causes(&self, num_probes: u8, all_set: f64) -> f64 {
+        let repeated = added_by_repeated_bits(self.bits, num_probes, self.fill(num_probes));
+        let by_bits = (all_set + repeated).min(1.0);
+        by_bits + (1.0 - by_bits) * probability_of_hit(self.keys_with_the_same_bits(num_probes))
     }
 
     /// How many keys hit all bits of a query: those with the same hash, and, out of `bits^2`,
@@ -96,63 +98,51 @@ impl Filter {
     /// The five numbers are fitted to filters of 60 to 30,000 bits. Wraps at 2<sup>32</sup> tell
     /// fewer keys apart if the number of bits has a small odd factor; and `(first bit, step)` has
     /// only `bits^2 / gcd(bits, 2^32 - 1)` values.
-    fn keys_with_the_same_bits(&self) -> f64 {
+    fn keys_with_the_same_bits(&self, num_probes: u8) -> f64 {
         let odd = float(self.bits >> self.bits.trailing_zeros());
         let shared = float(gcd(self.bits, 0xffffffff));
-        let probes_squared = f64::from(self.probes).powi(2);
+        let probes_squared = f64::from(num_probes) * f64::from(num_probes);
         let out_of_bits_squared = 0.7
             + 5.5 / odd
             + 7.2 * (shared - 1.0) / probes_squared
-            + 0.2 * probes_squared / self.keys;
+            + 0.2 * probes_squared / self.keys.max(1.0);
         let bits = float(self.bits);
         self.keys / NUM_HASHES + self.keys * out_of_bits_squared / (bits * bits)
     }
 
     /// The mean of the probability that all of a query's bits are set.
-    fn mean_over_queries(&self) -> f64 {
-        let third_is_favoured = self.bits >= MIN_BITS_FAVOURED && self.probes > 2;
-        let uneven = UnevenProbes::new(self, !third_is_favoured);
-        let set = |bit| probability_of_hit(self.hits_per_probe() * uneven.density(bit));
-        if !third_is_favoured {
-            return if uneven.are_even() {
-                self.textbook_rate()
-            } else {
-                self.mean_over(queries::evenly_spread(), set)
-            };
-        }
-        let lattice = Lattice::new(self);
-        let set = |bit| {
-            let third = self.keys / NUM_HASHES * lattice.num_third_probes(bit);
-            probability_of_hit(self.hits_per_probe() * uneven.density(bit) + third)
-        };
-        if self.bits < MIN_BITS_RARE {
-            self.mean_over(queries::evenly_spread(), set)
-        } else {
-            self.mean_over(queries::near_third_probes(&lattice, self), set)
-        }
-    }
-
-    fn mean_over(&self, queries: impl Iterator<Item = Query>, set: impl Fn(u32) -> f64) -> f64 {
-        let (mut sum, mut weights) = (0.0, 0.0);
+    ///
+    /// `third_misses` is the probability that the third probes of all keys miss a bit; `others`
+    /// have that of the others.
+    fn mean_over<const N: usize>(
+        &self,
+        queries: impl Iterator<Item = Query>,
+        third_misses: impl Fn(u32) -> f64,
+        others: &[UnevenProbes; N],
+    ) -> [f64; N] {
+        let most = usize::from(others[N - 1].num_probes);
+        let (mut sums, mut weights) = ([0.0; N], 0.0);
         for Query { step, weight } in queries {
             let mut hash = step.rotate_left(17);
-            let mut all_set = 1.0;
-            for _ in 0..self.probes {
-                all_set *= set(self.bit(hash));
+            let mut bits = [(0, 1.0); MAX_PROBES as usize];
+            for bit_and_third in &mut bits[..most] {
+                let bit = self.bit(hash);
+                *bit_and_third = (bit, third_misses(bit));
                 hash = hash.wrapping_add(step);
             }
-            sum += weight * all_set;
+            for (sum, others) in sums.iter_mut().zip(others) {
+                let has_third = others.num_probes > 2;
+                let set = bits[..others.num_probes.into()].iter().map(|&(bit, third)| {
+                    1.0 - others.misses(bit) * if has_third { third } else { 1.0 }
+                });
+                *sum += weight * set.product::<f64>();
+            }
             weights += weight;
         }
-        sum / weights
+        sums.map(|sum| sum / weights)
     }
 
     fn bit(&self, hash: u32) -> u32 {
         u32::try_from(self.bits).map_or(hash, |bits| hash % bits)
     }
-}
-
-/// The probability that something that expects so many hits gets any.
-fn probability_of_hit(expected: f64) -> f64 {
-    -(-expected).exp_m1()
 }

@@ -6,7 +6,6 @@
 //! probes there) but yield a fifth of the false positives. So a share of the queries is chosen
 //! among these, and each is weighted by how much likelier it is here than by chance.
 
-use super::model::Filter;
 use super::numbers::NUM_HASHES;
 use super::third_probe::{Lattice, NUM_VALUES};
 
@@ -15,9 +14,6 @@ pub(super) const NUM_QUERIES: u32 = 640;
 
 /// How many of them have steps near a 1st, a 2nd and a 3rd of a vector of the lattice.
 const NUM_NEAR: [u32; 3] = [192, 128, 64];
-
-/// In how many sizes of boxes around 0 these vectors lie, each half as wide as the one before.
-const NUM_BOXES: u32 = 4;
 
 /// A query, by the step between its probes.
 pub(super) struct Query {
@@ -31,94 +27,60 @@ pub(super) fn evenly_spread() -> impl Iterator<Item = Query> {
 }
 
 /// Queries of which more than by chance have probes where third probes go.
-pub(super) fn near_third_probes(lattice: &Lattice, filter: &Filter) -> impl Iterator<Item = Query> {
-    let sampling = Sampling { lattice, boxes: StepBox::nested(filter) };
+pub(super) fn near_third_probes(lattice: &Lattice) -> impl Iterator<Item = Query> {
+    // Points of the lattice lie from -t to t and from -y to y.
+    let largest = [u32::try_from((1 << 32) / lattice.bits).unwrap_or(u32::MAX), NUM_VALUES];
     (0..NUM_QUERIES).map(move |i| {
-        let scaled = sampling.scaled_step(i);
-        Query { step: scaled.wrapping_mul(65537), weight: 1.0 / sampling.density(scaled) }
+        let scaled = scaled_step(i, lattice, largest.map(f64::from));
+        let weight = 1.0 / density(scaled, lattice, largest.map(f64::from));
+        Query { step: scaled.wrapping_mul(65537), weight }
     })
 }
 
-/// The points of a lattice from `-t` to `t` and from `-y` to `y`.
-#[derive(Clone, Copy)]
-struct StepBox {
-    t: u32,
-    y: u32,
-    /// How likely a point in this box, and so in all larger ones, is chosen.
-    density: f64,
-}
-
-impl StepBox {
-    fn nested(filter: &Filter) -> [Self; NUM_BOXES as usize] {
-        let turns = u32::try_from((1 << 32) / filter.bits).unwrap_or(u32::MAX);
-        let (mut level, mut density) = (0, 0.0);
-        [(); NUM_BOXES as usize].map(|()| {
-            let (t, y) = (turns >> level, NUM_VALUES >> level);
-            let num_points = (2.0 * f64::from(t) + 1.0) * (2.0 * f64::from(y) + 1.0);
-            density += 1.0 / (num_points * f64::from(NUM_BOXES));
-            level += 1;
-            Self { t, y, density }
-        })
-    }
-
-    fn contains(&self, t: f64, y: f64) -> bool {
-        t.abs() <= f64::from(self.t) && y.abs() <= f64::from(self.y)
-    }
-}
-
-struct Sampling<'a> {
-    lattice: &'a Lattice,
-    boxes: [StepBox; NUM_BOXES as usize],
-}
-
-impl Sampling<'_> {
-    /// The step of the `i`-th query divided by 65537, modulo 2<sup>32</sup>.
-    fn scaled_step(&self, i: u32) -> u32 {
-        let mut i_near = i;
-        for (part, num_near) in (1..).zip(NUM_NEAR) {
-            if i_near < num_near {
-                let step_box = self.boxes[(i_near * NUM_BOXES / num_near) as usize];
-                return self.scaled_step_near(i, part, step_box);
-            }
-            i_near -= num_near;
+/// The step of the `i`-th query divided by 65537, modulo 2<sup>32</sup>.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2^32")]
+fn scaled_step(i: u32, lattice: &Lattice, largest: [f64; 2]) -> u32 {
+    let mut i_near = i;
+    for (part, num_near) in (1..).zip(NUM_NEAR) {
+        if i_near < num_near {
+            // A point of the lattice plus something small, divided by `part`.
+            let [t, y] = [0, 1].map(|axis| more_often_small(spread(i, axis), largest[axis]));
+            let near = (i64::from(lattice.unit) * t + y) as u32;
+            // Modulo 2^32, there are `part` ways to divide.
+            let turns = (i64::from(spread(i, 2)) * part) >> 32;
+            return ((i64::from(near) + (turns << 32)) / part) as u32;
         }
-        spread(i, 0)
+        i_near -= num_near;
     }
-
-    /// A point of the lattice plus something small, divided by `part`.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2^32")]
-    fn scaled_step_near(&self, i: u32, part: u32, step_box: StepBox) -> u32 {
-        let within = |random, max| below(random, 2 * max + 1) - i64::from(max);
-        let t = within(spread(i, 0), step_box.t);
-        let y = within(spread(i, 1), step_box.y);
-        let near = (i64::from(self.lattice.unit) * t + y) as u32;
-        // Modulo 2^32, there are `part` ways to divide.
-        let turns = below(spread(i, 2), part);
-        ((i64::from(near) + (turns << 32)) / i64::from(part)) as u32
-    }
-
-    /// How much likelier this query is here than by chance.
-    fn density(&self, scaled_step: u32) -> f64 {
-        let [StepBox { t, y, .. }, ..] = self.boxes;
-        let (t_max, y_max) = (f64::from(t), f64::from(y));
-        let mut num_near = 0;
-        let mut density = 0.0;
-        for (part, num) in (1..).zip(NUM_NEAR) {
-            let at = f64::from(scaled_step.wrapping_mul(part));
-            let near = self.lattice.sum([[-t_max, t_max], [at - y_max, at + y_max]], |t, y| {
-                let within = self.boxes.iter().take_while(|step_box| step_box.contains(t, at - y));
-                within.last().map_or(0.0, |step_box| step_box.density)
-            });
-            density += f64::from(num) * NUM_HASHES * near;
-            num_near += num;
-        }
-        (density + f64::from(NUM_QUERIES - num_near)) / f64::from(NUM_QUERIES)
-    }
+    spread(i, 0)
 }
 
-/// The whole part of `random / 2^32 * end`.
-fn below(random: u32, end: u32) -> i64 {
-    (i64::from(random) * i64::from(end)) >> 32
+/// How much likelier this query is here than by chance.
+fn density(scaled_step: u32, lattice: &Lattice, largest: [f64; 2]) -> f64 {
+    let [t_max, y_max] = largest;
+    let mut density = f64::from(NUM_QUERIES - NUM_NEAR.iter().sum::<u32>());
+    for (part, num_near) in (1..).zip(NUM_NEAR) {
+        let at = f64::from(scaled_step.wrapping_mul(part));
+        let near = lattice.sum([[-t_max, t_max], [at - y_max, at + y_max]], |t, y| {
+            probability_of_small(t, t_max) * probability_of_small(at - y, y_max)
+        });
+        density += f64::from(num_near) * NUM_HASHES * near;
+    }
+    density / f64::from(NUM_QUERIES)
+}
+
+/// An integer from `-largest` to `largest`, as likely below a quarter of that as above.
+#[expect(clippy::cast_possible_truncation, reason = "not above `largest`")]
+fn more_often_small(random: u32, largest: f64) -> i64 {
+    let random = f64::from(random) * 2.0 / NUM_HASHES - 1.0;
+    (random * random.abs() * (largest + 1.0)) as i64
+}
+
+/// How likely [`more_often_small`] is `number`.
+fn probability_of_small(number: f64, largest: f64) -> f64 {
+    let below = |number: f64| (number / (largest + 1.0)).sqrt();
+    let both_signs = below(number.abs() + 1.0) - below(number.abs());
+    if number == 0.0 { both_signs } else { both_signs / 2.0 }
 }
 
 /// The `i`-th of numbers that are evenly spread, alone and together with other dimensions.
@@ -135,9 +97,8 @@ mod tests {
     #[test]
     fn weights_make_up_for_the_choice() {
         for bits in [1 << 18, 1_000_000, 3_000_000, 16_000_000, 100_000_000] {
-            let filter = Filter { bits, probes: 6, keys: 1.0 };
-            let queries = near_third_probes(&Lattice::new(&filter), &filter).collect::<Vec<_>>();
-            let mean = queries.iter().map(|query| query.weight).sum::<f64>() / 640.0;
+            let lattice = Lattice::new(bits);
+            let mean = near_third_probes(&lattice).map(|query| query.weight).sum::<f64>() / 640.0;
             assert!((0.9..1.1).contains(&mean), "{bits}: {mean}");
         }
     }

@@ -4,7 +4,6 @@
 //! 2 * H + L`, a number below 196,606 that most often lies in the middle. So third probes reach
 //! that many hashes only, and in a large filter few bits, which almost all get set.
 
-use super::model::Filter;
 use super::numbers::{NUM_HASHES, float, integers};
 
 /// How many values `v` has.
@@ -21,7 +20,7 @@ const INVERSE: u32 = 0xffff0001;
 /// The hash `bit + t * bits`, whose bit is `bit`, is one of a third probe if `y + bit * INVERSE`
 /// is a `v`. These points are a lattice, so that the few within a box are found at once.
 pub(super) struct Lattice {
-    bits: u64,
+    pub(super) bits: u64,
     pub(super) unit: u32,
     /// A reduced basis, the shorter vector first.
     basis: [[f64; 2]; 2],
@@ -32,8 +31,8 @@ pub(super) struct Lattice {
 }
 
 impl Lattice {
-    pub(super) fn new(filter: &Filter) -> Self {
-        let bits = filter.bits;
+    /// For at most 2<sup>32</sup> bits.
+    pub(super) fn new(bits: u64) -> Self {
         // 0 for 2^32 bits, where all `t` are the same.
         let unit = u32::try_from(bits).map_or(0, |bits| bits.wrapping_mul(INVERSE));
         let [a, b] = reduced_basis(unit, NUM_HASHES / float(bits));
@@ -41,6 +40,14 @@ impl Lattice {
         // A component of 0 is taken for a very small one.
         let per_first = a.map(|x| if x == 0.0 { 1e12 } else { 1.0 / x });
         Self { bits, unit, basis: [a, b], per_first, second: [-a[1] / det, a[0] / det] }
+    }
+
+    /// The square of the shortest vector's length, if the box of all hashes of third probes has
+    /// sides of 1.
+    pub(super) fn shortest_squared(&self) -> f64 {
+        let [t, y] = self.basis[0];
+        let (t, y) = (t * float(self.bits) / NUM_HASHES, y / f64::from(NUM_VALUES));
+        t * t + y * y
     }
 
     /// How many of the 2<sup>32</sup> hashes have their third probe at this bit.
@@ -98,14 +105,17 @@ fn reduced_basis(unit: u32, turns: f64) -> [[f64; 2]; 2] {
     let values = f64::from(NUM_VALUES);
     let dot =
         |a: [f64; 2], b: [f64; 2]| a[0] * b[0] / (turns * turns) + a[1] * b[1] / (values * values);
-    for _ in 0..64 {
+    loop {
         if dot(a, a) > dot(b, b) {
             (a, b) = (b, a);
         }
         let multiple = (dot(a, b) / dot(a, a)).round();
-        b = [b[0] - multiple * a[0], b[1] - multiple * a[1]];
+        let shorter = [b[0] - multiple * a[0], b[1] - multiple * a[1]];
+        if dot(shorter, shorter) >= dot(b, b) {
+            return [a, b];
+        }
+        b = shorter;
     }
-    [a, b]
 }
 
 #[cfg(test)]
@@ -130,7 +140,7 @@ mod tests {
     #[test]
     fn the_lattice_counts_third_probes_at_each_bit() {
         for bits in [65536, 100_000, 3_000_000, 3_000_112, 1 << 24] {
-            let lattice = Lattice::new(&Filter { bits, probes: 6, keys: 1.0 });
+            let lattice = Lattice::new(bits);
             let mut hashes = vec![0.0; usize::try_from(bits).unwrap()];
             for v in 0..NUM_VALUES {
                 let bit = u64::from(v.wrapping_mul(65537)) % bits;

@@ -11,47 +11,46 @@
 //!   2^15) - H * 2^15 * (j * j - 4)`. For some `j` the last factor has many factors of two, and
 //!   then the bit modulo a power of two only depends on `a`, of which there are not enough.
 
-use super::model::Filter;
-use super::numbers::{float, gcd};
+use super::numbers::{float, gcd, probability_of_hit};
 
-/// How many times likelier than the average bit each bit is hit, summed over the probes.
+/// How likely all probes of all keys, but for the third ones, miss a bit.
 pub(super) struct UnevenProbes {
-    /// By the bit's residue modulo the length.
-    by_residue: Vec<f64>,
-    of_few: Vec<ProbeOfFew>,
+    pub(super) num_probes: u8,
+    /// By the bit's residue modulo the number of residues, without [`ProbeOfFew`]s.
+    misses: [f64; 255],
+    num_residues: usize,
+    of_few: [Option<ProbeOfFew>; 4],
+    hits_per_probe: f64,
 }
 
 impl UnevenProbes {
-    /// All probes, or all but the third.
-    pub(super) fn new(filter: &Filter, with_third: bool) -> Self {
-        let num_residues = match filter.bits {
-            // Nothing is reduced any more, so that bits are hashes.
-            bits if bits >= 1 << 32 => 255,
-            bits => gcd(bits, 255),
-        };
-        let of_few = ProbeOfFew::all(filter);
-        let by_residue = |residue| {
-            let others = (0..u64::from(filter.probes))
-                .filter(|&j| j != 2 && of_few.iter().all(|probe| u64::from(probe.j) != j));
-            let third = if with_third && filter.probes > 2 { 1.0 } else { 0.0 };
-            third + others.map(|j| density_at_residue(residue, num_residues, j)).sum::<f64>()
-        };
-        Self { by_residue: (0..num_residues).map(by_residue).collect(), of_few }
+    /// One probe of all keys hits the average bit `hits_per_probe` times.
+    pub(super) fn new(bits: u64, num_probes: u8, hits_per_probe: f64) -> Self {
+        // With 2^32 bits nothing is reduced, so that bits are hashes.
+        let num_residues = if bits == 1 << 32 { 255 } else { gcd(bits, 255) };
+        let of_few = ProbeOfFew::all(bits, num_probes);
+        let mut misses = [1.0; 255];
+        for (misses, residue) in misses.iter_mut().zip(0..num_residues) {
+            let is_other = |&j: &u32| j != 2 && of_few.iter().flatten().all(|few| few.j != j);
+            let others = (0..num_probes.into()).filter(is_other);
+            let density: f64 = others.map(|j| density_at_residue(residue, num_residues, j)).sum();
+            *misses = 1.0 - probability_of_hit(hits_per_probe * density);
+        }
+        let num_residues = usize::try_from(num_residues).expect("at most 255");
+        Self { num_probes, misses, num_residues, of_few, hits_per_probe }
     }
 
-    /// Whether all bits are hit as often.
-    pub(super) fn are_even(&self) -> bool {
-        self.by_residue.len() == 1 && self.of_few.is_empty()
-    }
-
-    pub(super) fn density(&self, bit: u32) -> f64 {
-        let residue = bit as usize % self.by_residue.len();
-        self.by_residue[residue] + self.of_few.iter().map(|probe| probe.density(bit)).sum::<f64>()
+    pub(super) fn misses(&self, bit: u32) -> f64 {
+        let misses = self.misses[bit as usize % self.num_residues];
+        self.of_few.iter().flatten().fold(misses, |misses, probe| {
+            misses * (1.0 - probability_of_hit(self.hits_per_probe * probe.density(bit)))
+        })
     }
 }
 
 /// How many times likelier than the average bit one with this residue is hit by probe `j`.
-fn density_at_residue(residue: u64, num_residues: u64, j: u64) -> f64 {
+fn density_at_residue(residue: u64, num_residues: u64, j: u32) -> f64 {
+    let j = u64::from(j);
     let p = gcd(num_residues, j + 2);
     if p == 1 {
         return 1.0;
@@ -64,33 +63,25 @@ fn density_at_residue(residue: u64, num_residues: u64, j: u64) -> f64 {
 }
 
 /// A probe that depends on `a` only, modulo `2^log2`.
+#[derive(Clone, Copy)]
 struct ProbeOfFew {
     j: u32,
     log2: u32,
-    /// Of `1 + j * 2^15`, modulo 2<sup>30</sup>.
-    inverse: u32,
 }
 
 impl ProbeOfFew {
-    fn all(filter: &Filter) -> Vec<Self> {
-        let powers_of_two = filter.bits.trailing_zeros();
-        [(6, 20), (10, 20), (14, 21), (18, 21)]
-            .into_iter()
-            .map(|(j, log2)| (j, powers_of_two.min(log2)))
-            .filter(|&(j, log2)| j < u32::from(filter.probes) && log2 >= 17)
-            .map(|(j, log2)| {
-                let factor = 1 + (j << 15);
-                // Newton's iteration, from 15 right bits to 30.
-                let guess = 2u32.wrapping_sub(factor);
-                let correction = 2u32.wrapping_sub(factor.wrapping_mul(guess));
-                Self { j, log2, inverse: guess.wrapping_mul(correction) }
-            })
-            .collect()
+    fn all(bits: u64, num_probes: u8) -> [Option<Self>; 4] {
+        [(6, 20), (10, 20), (14, 21), (18, 21)].map(|(j, log2)| {
+            let log2 = bits.trailing_zeros().min(log2);
+            (j < num_probes.into() && log2 >= 17).then_some(Self { j, log2 })
+        })
     }
 
-    fn density(&self, bit: u32) -> f64 {
+    fn density(self, bit: u32) -> f64 {
         let end = (self.j << 15) + (1 << 17);
-        let first = bit.wrapping_mul(self.inverse) % (1 << self.log2);
+        // The inverse of `1 + j * 2^15` modulo 2^30.
+        let inverse = 1u32.wrapping_sub(self.j << 15);
+        let first = bit.wrapping_mul(inverse) % (1 << self.log2);
         let values = (first..end).step_by(1 << self.log2);
         let hashes: u32 = values.map(|a| a.min(1 << 17).min(end - a)).sum();
         f64::from(hashes) / f64::from(self.j << (32 - self.log2))
@@ -100,10 +91,6 @@ impl ProbeOfFew {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn filter(bits: u64, probes: u8) -> Filter {
-        Filter { bits, probes, keys: 1.0 }
-    }
 
     /// Probe `j` of hashes without a pattern.
     fn hashes_of_probe(j: u32) -> impl Iterator<Item = u32> {
@@ -121,27 +108,19 @@ mod tests {
             }
             for residue in 0..p {
                 let measured = counts[residue as usize] * f64::from(p) / f64::from(1 << 19);
-                let expected = density_at_residue(residue.into(), p.into(), j.into());
+                let expected = density_at_residue(residue.into(), p.into(), j);
                 assert!((measured - expected).abs() < 0.02, "{j} {p}: {measured} {expected}");
             }
         }
     }
 
     #[test]
-    fn probes_of_few_only_hit_bits_of_some_density() {
-        for (i, j) in [6, 10, 14, 18].into_iter().enumerate() {
-            let probe = &ProbeOfFew::all(&filter(1 << 22, 19))[i];
-            assert!(hashes_of_probe(j).all(|hash| probe.density(hash % (1 << 22)) > 0.0));
-        }
-    }
-
-    #[test]
-    fn the_mean_density_is_the_number_of_probes() {
+    fn the_mean_density_is_the_number_of_probes_but_the_third() {
         for (bits, probes) in [(1 << 20, 8), (1 << 22, 30), (255 << 13, 30), (1000, 7)] {
-            let uneven = UnevenProbes::new(&filter(bits, probes), true);
-            let sum: f64 = (0..bits).map(|bit| uneven.density(u32::try_from(bit).unwrap())).sum();
-            let mean = sum / float(bits);
-            assert!((mean / f64::from(probes) - 1.0).abs() < 1e-6, "{bits} {probes}: {mean}");
+            let uneven = UnevenProbes::new(bits, probes, 0.01);
+            let density = |bit| -100.0 * uneven.misses(u32::try_from(bit).unwrap()).ln();
+            let mean = (0..bits).map(density).sum::<f64>() / float(bits);
+            assert!((mean / f64::from(probes - 1) - 1.0).abs() < 1e-6, "{bits} {probes}: {mean}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::rates::{POLICY, Rates, textbook, tuned};
+use crate::rates::{POLICY, Rates, textbook};
 
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 420.0;
@@ -23,8 +23,34 @@ const POWERS_OF_TEN: [(u32, &str); 7] = [
     (7, "10,000,000"),
 ];
 
-const LEVELDB: &str = "#c2410c";
-const TUNED: &str = "#1d4ed8";
+/// A line as the model has it, and dots as measured.
+struct Series {
+    color: &'static str,
+    label: &'static str,
+    expected: fn(usize) -> f64,
+    measured: fn(&Rates) -> f64,
+}
+
+const SERIES: [Series; 3] = [
+    Series {
+        color: "#c2410c",
+        label: "LevelDB's 6 probes: model, and measured",
+        expected: |num_keys| POLICY.expected_false_positive_rate(num_keys),
+        measured: |rates| rates.leveldb,
+    },
+    Series {
+        color: "#1d4ed8",
+        label: "tuned_for: the best number of probes",
+        expected: |num_keys| POLICY.tuned_for(num_keys).expected_false_positive_rate(num_keys),
+        measured: |rates| rates.probes,
+    },
+    Series {
+        color: "#15803d",
+        label: "finish_tuned_into: the best length, too",
+        expected: |num_keys| POLICY.tuned_shape(num_keys).expected_false_positive_rate(num_keys),
+        measured: |rates| rates.tuned,
+    },
+];
 const TEXTBOOK: &str = "#57606a";
 
 /// White on its own, to be read on light and dark pages.
@@ -47,14 +73,14 @@ pub(crate) fn svg(measured: &[Rates]) -> String {
     text(&mut svg, "title", LEFT, 32.0, &title);
     axes(&mut svg);
     line(&mut svg, TEXTBOOK, "6 4", [10, 10_000_000].map(|n| (n, textbook())).into_iter());
-    let sizes = measured.iter().map(|rates| rates.num_keys);
-    let expected = sizes.clone().map(|n| (n, POLICY.expected_false_positive_rate(n)));
-    line(&mut svg, LEVELDB, "none", expected);
-    let expected = sizes.map(|n| (n, tuned(n).expected_false_positive_rate(n)));
-    line(&mut svg, TUNED, "none", expected);
-    for rates in measured {
-        dot(&mut svg, LEVELDB, x(rates.num_keys), y(rates.leveldb));
-        dot(&mut svg, TUNED, x(rates.num_keys), y(rates.tuned));
+    for Series { color, expected, .. } in SERIES {
+        let points = measured.iter().map(|rates| (rates.num_keys, expected(rates.num_keys)));
+        line(&mut svg, color, "none", points);
+    }
+    for Series { color, measured: rate, .. } in SERIES {
+        for rates in measured {
+            dot(&mut svg, color, x(rates.num_keys), y(rate(rates)));
+        }
     }
     legend(&mut svg);
     svg.push_str("</svg>\n");
@@ -101,34 +127,32 @@ fn line(svg: &mut String, color: &str, dashes: &str, points: impl Iterator<Item 
 fn dot(svg: &mut String, color: &str, x: f64, y: f64) {
     let _ = writeln!(
         svg,
-        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{color}\" stroke=\"#ffffff\"/>"
+        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\" stroke=\"#ffffff\"/>"
     );
 }
 
 fn legend(svg: &mut String) {
-    let leveldb = format!("{} probes, as LevelDB", POLICY.num_probes());
-    let (left, mut y) = (LEFT + 20.0, TOP + 22.0);
+    let left = LEFT + 20.0;
     let _ = writeln!(
         svg,
-        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"388\" height=\"82\" fill=\"#ffffff\"/>",
+        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"388\" height=\"107\" fill=\"#ffffff\"/>",
         left - 8.0,
-        y - 16.0
+        TOP + 6.0
     );
-    for (color, dashes, has_dot, label) in [
-        (LEVELDB, "none", true, format!("{leveldb}: model, and measured")),
-        (TUNED, "none", true, "tuned probes: model, and measured".into()),
-        (TEXTBOOK, "6 4", false, format!("{} probes, by the textbook", POLICY.num_probes())),
-    ] {
-        let (middle, right) = (left + 18.0, left + 36.0);
+    let textbook = (TEXTBOOK, "6 4", "the textbook, for 6 probes");
+    let series = SERIES.map(|series| (series.color, "none", series.label));
+    let mut y = TOP + 22.0;
+    for (color, dashes, label) in series.into_iter().chain([textbook]) {
+        let right = left + 36.0;
         let _ = writeln!(
             svg,
             "<path class=\"line\" stroke=\"{color}\" stroke-dasharray=\"{dashes}\" \
              d=\"M{left} {y}H{right}\"/>"
         );
-        if has_dot {
-            dot(svg, color, middle, y);
+        if dashes == "none" {
+            dot(svg, color, left + 18.0, y);
         }
-        text(svg, "", right + 10.0, y + 5.0, &label);
+        text(svg, "", right + 10.0, y + 5.0, label);
         y += 25.0;
     }
 }

@@ -1,21 +1,29 @@
 //! What is measured, and what the textbook says of it.
 
-use leveldb_filter::BloomFilterPolicy;
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
 
 use crate::measure::{Effort, false_positive_rate};
 
 pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 const SEED: u64 = 0xbc9f1d34;
-const ROUND_SIZES: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+const ROUND_SIZES: [usize; 8] =
+    [100, 1_000, 10_000, 75_000, 100_000, 300_000, 1_000_000, 10_000_000];
 /// How many points the figure has for each power of ten.
 const POINTS: u32 = 8;
+/// Round sizes between them, some of which LevelDB gives a bad length.
+const THOUSANDS: [usize; 20] = [
+    25, 30, 40, 50, 60, 75, 90, 120, 150, 200, 250, 300, 350, 400, 450, 500, 600, 750, 1_500, 3_000,
+];
 
 /// The rates measured with this number of keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Rates {
     pub(crate) num_keys: usize,
     pub(crate) leveldb: f64,
+    /// With the best number of probes.
+    pub(crate) probes: f64,
+    /// With the best length, too.
     pub(crate) tuned: f64,
 }
 
@@ -23,8 +31,13 @@ impl Rates {
     pub(crate) fn measure(num_keys: usize) -> Self {
         // Some 40,000 false positives: a statistical error of 0.5 %.
         let effort = Effort::with_total_keys(1_000_000, num_keys, 4_000_000);
-        let rate = |policy| false_positive_rate(policy, num_keys, effort, SEED);
-        Self { num_keys, leveldb: rate(POLICY), tuned: rate(tuned(num_keys)) }
+        let rate = |policy, finish| false_positive_rate(policy, finish, num_keys, effort, SEED);
+        Self {
+            num_keys,
+            leveldb: rate(POLICY, BloomFilterBuilder::finish_into),
+            probes: rate(POLICY.tuned_for(num_keys), BloomFilterBuilder::finish_into),
+            tuned: rate(POLICY, BloomFilterBuilder::finish_tuned_into),
+        }
     }
 
     /// Whether this is a row of the table, not only a point of the figure.
@@ -38,6 +51,7 @@ pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
     let mut sizes = ROUND_SIZES.to_vec();
     if for_figure {
         sizes.extend((POINTS..=7 * POINTS).map(|i| power_of_ten(f64::from(i) / f64::from(POINTS))));
+        sizes.extend(THOUSANDS.map(|thousands| thousands * 1_000));
     }
     sizes.retain(|&num_keys| full || num_keys <= 1_000_000);
     sizes.sort_unstable();
@@ -48,10 +62,6 @@ pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "10 to 10 million")]
 fn power_of_ten(exponent: f64) -> usize {
     10f64.powf(exponent).round() as usize
-}
-
-pub(crate) fn tuned(num_keys: usize) -> BloomFilterPolicy {
-    POLICY.tuned_for(num_keys)
 }
 
 /// `(1 - e^(-kn/m))^k`, the same for every number of keys.

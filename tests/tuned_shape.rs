@@ -1,0 +1,127 @@
+//! Filters whose length and number of probes are chosen: within their bounds, and the oracle's
+//! bytes.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::strategies::{any_bits_per_key, any_key, config};
+use common::{random_hashes, reference};
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, bloom_hash};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Asserts that the keys' tuned filter has a shape within the bounds and the oracle's bytes, and
+/// matches all of them.
+#[track_caller]
+fn assert_tunes(policy: BloomFilterPolicy, hashes: &[u32]) {
+    let what = format!("{} keys, {} bits per key", hashes.len(), policy.bits_per_key());
+    let shape = policy.tuned_shape(hashes.len());
+    let longest = policy.filter_len(hashes.len());
+    assert!((longest - longest / 50..=longest).contains(&shape.filter_len()), "{what}: {shape:?}");
+
+    let mut builder = policy.builder();
+    let mut filled = shape.empty_filter();
+    for &hash in hashes {
+        builder.add_hash(hash);
+        filled.insert_hash(hash);
+    }
+    let mut filter = b"before".to_vec();
+    builder.finish_tuned_into(&mut filter);
+    assert!(builder.is_empty(), "{what}");
+    assert!(filter.starts_with(b"before"), "{what}");
+
+    let expected =
+        reference::create_filter_of_len(shape.filter_len() - 1, shape.num_probes(), hashes);
+    // Not assert_eq!, which would print megabytes.
+    assert!(filter[6..] == expected, "{what}: {shape:?}");
+    assert!(filled.as_bytes() == expected, "{what}: {shape:?}");
+    let filter = BloomFilter::new(&filter[6..]).expect("1 to 30 probes");
+    assert!(hashes.iter().all(|&hash| filter.hash_may_match(hash)), "{what}: {shape:?}");
+}
+
+#[test]
+fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
+    let hashes = random_hashes(300_000, 1);
+    for num_keys in [0, 1, 6, 7, 100, 1000, 19_999, 20_000, 75_000, 300_000] {
+        for bits_per_key in [1, 8, 10, 14] {
+            assert_tunes(BloomFilterPolicy::new(bits_per_key), &hashes[..num_keys]);
+        }
+    }
+    // So many bits that they are set by regions.
+    assert_tunes(BloomFilterPolicy::new(4000), &hashes[..20_000]);
+}
+
+#[test]
+fn choices_are_the_same_everywhere() {
+    let policy = BloomFilterPolicy::new(10);
+    let choices = [0, 100, 1000, 10_000, 75_000, 150_000, 300_000, 10_000_000].map(|num_keys| {
+        let shape = policy.tuned_shape(num_keys);
+        (policy.filter_len(num_keys) - shape.filter_len(), shape.num_probes())
+    });
+    let expected = [(0, 6), (0, 6), (1, 7), (1, 7), (19, 8), (37, 8), (37, 8), (0, 8)];
+    assert_eq!(choices, expected);
+}
+
+#[test]
+fn a_number_of_probes_set_before_has_no_effect() {
+    let policy = BloomFilterPolicy::new(10);
+    for num_keys in [0, 10, 1000, 100_000] {
+        let shape = policy.tuned_shape(num_keys);
+        assert_eq!(policy.with_num_probes(30).tuned_shape(num_keys), shape);
+        assert_eq!(shape.empty_filter().as_bytes().len(), shape.filter_len());
+        assert_eq!(shape.empty_filter().num_probes(), shape.num_probes());
+    }
+}
+
+#[test]
+fn without_keys_or_bits_per_key_and_above_all_hashes_shapes_are_leveldbs() {
+    for (bits_per_key, num_keys) in
+        [(10, 0), (usize::MAX, 0), (0, 0), (0, 1), (0, 1000), (0, 1_000_000), (0, usize::MAX)]
+    {
+        let shape = BloomFilterPolicy::new(bits_per_key).tuned_shape(num_keys);
+        assert_eq!(shape.filter_len(), 9, "{bits_per_key} {num_keys}");
+        assert_eq!(shape.expected_false_positive_rate(0).to_bits(), 0);
+    }
+    for (bits_per_key, num_keys) in
+        [(1 << 20, 5000), (11, 1 << 29), (usize::MAX, 1), (1, usize::MAX)]
+    {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        assert_eq!(policy.tuned_shape(num_keys).filter_len(), policy.filter_len(num_keys));
+    }
+}
+
+#[test]
+fn a_tuned_filter_above_usize_panics_before_it_touches_the_buffer() {
+    let mut builder = BloomFilterPolicy::new(usize::MAX / 2 + 1).builder();
+    builder.extend(["fig", "lime"]);
+    let mut dst = b"before".to_vec();
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_tuned_into(&mut dst))).is_err());
+    assert_eq!((dst.as_slice(), builder.len()), (b"before".as_slice(), 2));
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn tuned_filters_have_the_oracles_bytes(
+        keys in vec(any_key(), 0..300),
+        bits_per_key in any_bits_per_key(),
+    ) {
+        let hashes: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
+        assert_tunes(BloomFilterPolicy::new(bits_per_key), &hashes);
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..config() })]
+
+    #[test]
+    fn shapes_are_within_the_bounds(num_keys in 0..3_000_000usize, bits_per_key in 0..=44usize) {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let (shape, longest) = (policy.tuned_shape(num_keys), policy.filter_len(num_keys));
+        prop_assert!((longest - longest / 50..=longest).contains(&shape.filter_len()));
+        prop_assert!((1..=30).contains(&shape.num_probes()));
+    }
+}
