@@ -130,6 +130,7 @@ fn an_empty_filter_takes_one_allocation_and_changing_it_none() {
         let ((), allocations) = count_allocations(|| {
             filter.insert(b"fig");
             filter.union_with(&other).expect("the same shape");
+            filter.clear();
         });
         assert_eq!(allocations, 0, "{num_keys} keys");
         let bytes = filter.into_inner();
@@ -171,6 +172,19 @@ fn a_tuned_filter_takes_one_allocation_without_waste() {
         let ((), allocations) = count_allocations(|| builder.finish_tuned_into(&mut dst));
         assert_eq!(allocations, 1, "{num_keys} keys");
         assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
+    }
+}
+
+#[test]
+fn extending_a_builder_takes_one_allocation_for_all_hashes() {
+    for num_keys in [1, 7, 8, 9, 1000] {
+        let keys = keys(num_keys);
+        let mut builder = POLICY.builder();
+        let ((), allocations) = count_allocations(|| builder.extend(&keys));
+        assert_eq!(allocations, 1, "{num_keys} keys");
+        builder.clear();
+        let ((), allocations) = count_allocations(|| builder.extend(&keys));
+        assert_eq!(allocations, 0, "{num_keys} keys");
     }
 }
 

@@ -141,6 +141,47 @@ fn keys_and_hashes_are_added_alike() {
     assert_eq!(finish(&mut builder), expected);
 }
 
+/// Keys of one length are hashed side by side, others alone, and an iterator may end anywhere, and
+/// go on behind its end.
+#[test]
+fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
+    /// Gives a key only every other time after the first `left`.
+    struct Unfused<'a> {
+        keys: std::slice::Iter<'a, Vec<u8>>,
+        left: usize,
+    }
+
+    impl<'a> Iterator for Unfused<'a> {
+        type Item = &'a [u8];
+
+        fn next(&mut self) -> Option<&'a [u8]> {
+            self.left = self.left.checked_sub(1)?;
+            let key = self.keys.next().map(Vec::as_slice);
+            if self.left == 0 {
+                self.left = 2;
+                return None;
+            }
+            key
+        }
+    }
+
+    let lengths: [fn(usize) -> usize; 4] =
+        [|_| 16, |_| 0, |i| i % 41, |i| if i % 20 == 11 { 15 } else { 21 }];
+    let mut builder = POLICY.builder();
+    for num_keys in (0..40).chain([127, 128, 129, 1000]) {
+        for len in lengths {
+            let keys: Vec<_> = (0_u32..).zip(0..num_keys).map(|(i, n)| noise(len(n), i)).collect();
+            builder.extend(&keys);
+            assert_eq!(builder.len(), num_keys);
+            assert_eq!(finish(&mut builder), reference::create_filter(10, 6, &keys));
+
+            builder.extend(Unfused { keys: keys.iter(), left: num_keys / 2 + 1 });
+            let before_end = &keys[..num_keys / 2];
+            assert_eq!(finish(&mut builder), reference::create_filter(10, 6, before_end));
+        }
+    }
+}
+
 #[test]
 fn equal_keys_count_each_time() {
     let mut builder = POLICY.builder();

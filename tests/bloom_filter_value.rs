@@ -46,6 +46,10 @@ fn filters_lie_in_any_buffer() {
         assert!(filter.insert(b"lime"));
         assert!(filter.key_may_match(b"lime"));
         filter.union_with(&POLICY.empty_filter(1)).expect("the same shape");
+        filter.clear();
+        assert!(!filter.key_may_match(b"lime"));
+        assert!(!filter.insert(b"fig"));
+        assert!(!filter.insert(b"lime"));
         let mut expected = create_filter(POLICY, &["fig"]);
         reference::insert_hash(reference::bloom_hash(b"lime"), &mut expected);
         assert_eq!(filter.as_bytes(), expected);
@@ -226,6 +230,25 @@ proptest! {
             reference::insert_hash(hash, &mut bytes);
             prop_assert_eq!(filter.as_bytes(), &bytes);
         }
+    }
+
+    #[test]
+    fn clearing_leaves_the_number_of_probes_and_no_bit(
+        mut bytes in vec(any::<u8>(), 1..200),
+        num_probes in 0..=30u8,
+        hashes in vec(any_hash(), 0..20),
+    ) {
+        bytes.push(num_probes);
+        let mut expected = vec![0; bytes.len() - 1];
+        expected.push(num_probes);
+        let mut filter = BloomFilter::new(bytes).expect("at most 30 probes");
+        filter.clear();
+        prop_assert_eq!(filter.as_bytes(), &expected);
+        for hash in hashes {
+            filter.insert_hash(hash);
+            reference::insert_hash(hash, &mut expected);
+        }
+        prop_assert_eq!(filter.into_inner(), expected);
     }
 
     #[test]

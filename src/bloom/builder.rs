@@ -1,10 +1,11 @@
 //! Building a filter from keys that come one at a time.
 
-use std::fmt;
+use std::{array, fmt};
 
 use super::shape::BloomFilterShape;
 use super::{BloomFilterPolicy, create};
 use crate::bloom_hash;
+use crate::hash::{GROUP, bloom_hash_group};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
@@ -112,6 +113,14 @@ impl BloomFilterBuilder {
         self.finish_with_shape(self.policy.tuned_shape(self.len()), dst);
     }
 
+    /// Out of line, to be the same code for all that [`extend`](Self::extend) takes.
+    #[inline(never)]
+    fn add_group(&mut self, keys: &[&[u8]; GROUP]) {
+        let start = self.hashes.len();
+        self.hashes.resize(start + GROUP, 0);
+        bloom_hash_group(keys, &mut self.hashes[start..]);
+    }
+
     fn finish_with_shape(&mut self, shape: BloomFilterShape, dst: &mut Vec<u8>) {
         let hashes = &self.hashes;
         create::append_filter(shape, hashes.len(), dst, |start, batch| {
@@ -121,12 +130,21 @@ impl BloomFilterBuilder {
     }
 }
 
+/// Faster than a key at a time where keys have the same length: their hashes overlap.
 impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let keys = keys.into_iter();
+        let mut keys = keys.into_iter().fuse();
         self.hashes.reserve(keys.size_hint().0);
-        for key in keys {
-            self.add_key(key.as_ref());
+        loop {
+            let group: [Option<K>; GROUP] = array::from_fn(|_| keys.next());
+            if group[GROUP - 1].is_none() {
+                for key in group.iter().flatten() {
+                    self.add_key(key.as_ref());
+                }
+                break;
+            }
+            let group = group.each_ref().map(|key| key.as_ref().map_or(&[][..], AsRef::as_ref));
+            self.add_group(&group);
         }
     }
 }

@@ -75,7 +75,13 @@ impl Probes {
     /// Whether the last `left` bits of a key are set, where `hash` stands for the first of them.
     #[inline]
     fn rest_may_match(&self, bits: &[u8], hash: u32, delta: u32, left: u8) -> bool {
-        may_match_out_of_line(self.reciprocal, self.reached(bits), Key { hash, delta }, left)
+        let (bits, key) = (self.reached(bits), Key { hash, delta });
+        if left == 4 {
+            // What a batch leaves of 6, in line as well.
+            all_set::<4>(self.reciprocal, bits, key)
+        } else {
+            may_match_out_of_line(self.reciprocal, bits, key, left)
+        }
     }
 
     /// The bytes of a filter that hashes can reach.

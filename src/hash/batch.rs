@@ -4,10 +4,13 @@
 //! several keys at a time: on keys of one length because they go side by side, and on others
 //! because they come in an order in which it predicts where each ends.
 
-use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, start};
+use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start};
 
-/// The keys of one length that go side by side.
-const LANES: usize = 8;
+/// How many keys of one length go side by side.
+pub(crate) const GROUP: usize = 8;
+
+/// How many keys of different lengths, but the same number of blocks, go side by side.
+const LANES: usize = 4;
 
 /// The most keys that are put in order at once.
 const MAX_SORTED: usize = 128;
@@ -21,15 +24,15 @@ const CLASSES: usize = 8;
 pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     // The keys before this one are done.
     let mut done = 0;
-    for (group, alike) in keys.chunks_exact(LANES).enumerate() {
+    for (group, alike) in keys.chunks_exact(GROUP).enumerate() {
         let len = alike[0].as_ref().len();
         if alike.iter().all(|key| key.as_ref().len() == len) {
-            let start = LANES * group;
+            let start = GROUP * group;
             if done < start {
                 hash_mixed(&keys[done..start], &mut hashes[done..start]);
             }
-            done = start + LANES;
-            let alike: [&[u8]; LANES] = std::array::from_fn(|lane| &alike[lane].as_ref()[..len]);
+            done = start + GROUP;
+            let alike: [&[u8]; GROUP] = std::array::from_fn(|lane| &alike[lane].as_ref()[..len]);
             hashes[start..done].copy_from_slice(&hash_alike(alike, len));
         }
     }
@@ -38,13 +41,27 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     }
 }
 
+/// Writes the [`bloom_hash`](super::bloom_hash) of each key.
+#[inline]
+pub(crate) fn bloom_hash_group(keys: &[&[u8]; GROUP], hashes: &mut [u32]) {
+    let len = keys[0].len();
+    if keys.iter().all(|key| key.len() == len) {
+        let alike: [&[u8]; GROUP] = std::array::from_fn(|lane| &keys[lane][..len]);
+        hashes.copy_from_slice(&hash_alike(alike, len));
+    } else {
+        for (key, hash) in keys.iter().zip(hashes) {
+            *hash = super::bloom_hash(key);
+        }
+    }
+}
+
 /// Hashes keys of one length.
 ///
 /// Not by [`mix_rest`], whose step too many makes filters of keys with a tail take a fifth longer to
 /// build: here the length is the same for all.
 #[inline]
-fn hash_alike(keys: [&[u8]; LANES], len: usize) -> [u32; LANES] {
-    let mut hashes = [start(len, BLOOM_SEED); LANES];
+fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [u32; GROUP] {
+    let mut hashes = [start(len, BLOOM_SEED); GROUP];
     let mut word = 0;
     while word + 4 <= len {
         for (hash, key) in hashes.iter_mut().zip(keys) {
@@ -73,7 +90,7 @@ fn tail(key: &[u8]) -> u32 {
 #[inline(never)]
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
-        if keys.len() < LANES {
+        if keys.len() < GROUP {
             // Too few to be worth an order.
             for (key, hash) in keys.iter().zip(hashes) {
                 *hash = super::bloom_hash(key.as_ref());
@@ -86,8 +103,8 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 
 /// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
 ///
-/// Between keys of the same number of blocks, the end of the blocks is predicted, and the processor
-/// goes on to the next key while it waits for this one.
+/// Keys of the same number of blocks go side by side as far as these reach, and the end of the
+/// blocks is predicted.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     let mut classes = [[0; MAX_SORTED]; CLASSES];
@@ -101,13 +118,38 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
         classes[class][size] = index;
         sizes += 1 << (8 * class);
     }
-    for (class, size) in classes.iter().zip(sizes.to_le_bytes()) {
-        for index in class[..size.into()].iter().map(|&index| usize::from(index)) {
+    for ((num_blocks, class), size) in classes.iter().enumerate().zip(sizes.to_le_bytes()) {
+        let class = &class[..size.into()];
+        let num_grouped = if num_blocks < CLASSES - 1 { class.len() / LANES * LANES } else { 0 };
+        let (grouped, alone) = class.split_at(num_grouped);
+        for group in grouped.chunks_exact(LANES) {
+            let group: [usize; LANES] = std::array::from_fn(|lane| group[lane].into());
+            let of_group = group.map(|index| keys[index].as_ref());
+            for ((index, h), key) in
+                group.into_iter().zip(hash_blocks(of_group, num_blocks)).zip(of_group)
+            {
+                hashes[index] = mix_rest(h, key);
+            }
+        }
+        for index in alone.iter().map(|&index| usize::from(index)) {
             let key = keys[index].as_ref();
             let h = mix_blocks(start(key.len(), BLOOM_SEED), key);
             hashes[index] = mix_rest(h, key);
         }
     }
+}
+
+/// Hashes the blocks of keys that have so many.
+#[inline]
+fn hash_blocks(keys: [&[u8]; LANES], num_blocks: usize) -> [u32; LANES] {
+    let mut hashes = keys.map(|key| start(key.len(), BLOOM_SEED));
+    let blocks = keys.map(|key| &key[..8 * num_blocks]);
+    for block in 0..num_blocks {
+        for (hash, blocks) in hashes.iter_mut().zip(blocks) {
+            *hash = mix_words(*hash, &blocks[8 * block..8 * block + 8]);
+        }
+    }
+    hashes
 }
 
 #[cfg(test)]

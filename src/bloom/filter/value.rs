@@ -97,6 +97,24 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         probes.set_bits(self.bits_mut(), hash)
     }
 
+    /// Takes all keys out: all bits become 0, and the number of probes stays.
+    ///
+    /// For a filter that is used again, such as the next memtable's. Takes time linear in the
+    /// filter's length, and allocates nothing. A filter with a probe count of 0 still matches every
+    /// key.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let mut filter = BloomFilterPolicy::default().empty_filter(100);
+    /// filter.insert(b"apple");
+    /// filter.clear();
+    /// assert_eq!(filter, BloomFilterPolicy::default().empty_filter(100));
+    /// ```
+    pub fn clear(&mut self) {
+        self.bits_mut().fill(0);
+    }
+
     /// Adds the keys of `other`: the bytes become those of a filter of this size with both filters'
     /// keys.
     ///
