@@ -4,7 +4,8 @@ use std::cell::LazyCell;
 use std::hint::black_box;
 use std::ops::Deref;
 
-use criterion::{Criterion, Throughput};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput};
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy, bloom_hash};
 
 use crate::keys::{KeyLen, Keys, hashes};
@@ -25,7 +26,41 @@ const CASES: [Case; 4] = [
     Case { keys: 20_000_000, probes: 6, lookups: 100_000 },
 ];
 
+/// Every number of probes that has a path of its own, and some that share one.
+const NUM_PROBES: [u8; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 30];
+
 pub(crate) fn bench(criterion: &mut Criterion) {
+    bench_by_keys(criterion);
+    bench_by_probes(criterion);
+}
+
+/// Single lookups in filters that are half full.
+fn bench_by_probes(criterion: &mut Criterion) {
+    let num_keys = 20_000;
+    let present = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 1));
+    let present = LazyCell::new(|| present.slices());
+    let absent = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 2));
+    let absent = LazyCell::new(|| absent.slices());
+    let either = LazyCell::new(|| either(&present, &absent));
+    for num_probes in NUM_PROBES {
+        let bits_per_key = usize::from(num_probes) * 3 / 2;
+        let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
+        let filter = LazyCell::new(|| {
+            let mut filter = Vec::new();
+            policy.create_filter(&present, &mut filter);
+            filter
+        });
+        let key_sets: [(&str, &dyn Deref<Target = Vec<&[u8]>>); 3] =
+            [("present", &present), ("absent", &absent), ("either", &either)];
+        for (kind, keys) in key_sets {
+            let mut group = crate::group(criterion, &format!("{num_probes} probes, {kind}"));
+            group.throughput(Throughput::Elements(num_keys as u64));
+            bench_single(&mut group, &filter, keys);
+        }
+    }
+}
+
+fn bench_by_keys(criterion: &mut Criterion) {
     for case in CASES {
         let key_sets = KeyLen::ALL
             .map(|key_len| (key_len, LazyCell::new(move || Keys::new(case.lookups, key_len, 1))));
@@ -88,19 +123,11 @@ fn bench_keys<'a>(
     filter: &impl Deref<Target = Vec<u8>>,
     keys: &impl Deref<Target = Vec<&'a [u8]>>,
 ) {
-    let policy = BloomFilterPolicy::default();
     let view = || BloomFilter::new(filter.as_slice()).expect("made by a policy");
     let mut group = crate::group(criterion, name);
     group.throughput(Throughput::Elements(lookups as u64));
 
-    group.bench_function("policy", |bencher| {
-        let (filter, keys) = (filter.as_slice(), keys.as_slice());
-        bencher.iter(|| keys.iter().filter(|key| policy.key_may_match(key, filter)).count());
-    });
-    group.bench_function("parsed filter", |bencher| {
-        let (filter, keys) = (view(), keys.as_slice());
-        bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
-    });
+    bench_single(&mut group, filter, keys);
     group.bench_function("parsed filter, hashed keys", |bencher| {
         let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
         let filter = view();
@@ -117,5 +144,22 @@ fn bench_keys<'a>(
     group.bench_function("plain loop", |bencher| {
         let (filter, keys) = (filter.as_slice(), keys.as_slice());
         bencher.iter(|| keys.iter().filter(|key| reference::key_may_match(key, filter)).count());
+    });
+}
+
+fn bench_single<'a>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    filter: &impl Deref<Target = Vec<u8>>,
+    keys: &(impl Deref<Target = Vec<&'a [u8]>> + ?Sized),
+) {
+    let policy = BloomFilterPolicy::default();
+    group.bench_function("policy", |bencher| {
+        let (filter, keys) = (filter.as_slice(), keys.as_slice());
+        bencher.iter(|| keys.iter().filter(|key| policy.key_may_match(key, filter)).count());
+    });
+    group.bench_function("parsed filter", |bencher| {
+        let filter = BloomFilter::new(filter.as_slice()).expect("made by a policy");
+        let keys = keys.as_slice();
+        bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
     });
 }
