@@ -181,7 +181,7 @@ fn keys_of_databases_are_found_behind_their_filters() {
     let num_tables = Cell::new(0);
     let keys = prop_oneof![many_keys(1..=4_000), numbered_keys(4_000)];
     let case = (any_options(), keys, values, 8_000..=16_000_usize);
-    check(12, case, |leveldb, (options, keys, values, num_writes)| {
+    check(16, case, |leveldb, (options, keys, values, num_writes)| {
         let writes = writes(&keys, values, num_writes);
         let (written, values): (Vec<_>, Vec<_>) = writes.iter().cloned().unzip();
         let path = TempPath::new();
