@@ -57,7 +57,9 @@ pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
     }
     plot.line(LEVELDB, [least, most].into_iter().map(|num_keys| (num_keys, 1.0)));
     for line in &LINES {
-        plot.line(line.stroke, all.iter().map(|scores| (scores.num_keys, (line.ratio)(scores))));
+        let points = all.iter().map(|scores| (scores.num_keys, (line.ratio)(scores)));
+        plot.line(line.stroke, points.clone());
+        plot.dots(line.stroke, points);
     }
     plot.legend(3, 310.0, &LINES.map(|line| (line.stroke, line.label)));
     plot.finish()

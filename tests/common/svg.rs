@@ -15,11 +15,12 @@ const STYLE: &str = "text{font:14px system-ui,-apple-system,'Segoe UI',Helvetica
 fill:#1f2328}.title{font-size:16px;font-weight:600}.middle{text-anchor:middle}\
 .end{text-anchor:end}.grid{stroke:#d8dee4}.line{fill:none;stroke-width:2}";
 
-/// How a line looks.
+/// How a line looks, and the dots that belong to it.
 #[derive(Clone, Copy)]
 pub(crate) struct Stroke {
     pub(crate) color: &'static str,
     pub(crate) is_dashed: bool,
+    /// Whether the legend shows one.
     pub(crate) has_dots: bool,
 }
 
@@ -72,11 +73,16 @@ impl Plot {
         self.text(class, x, BOTTOM + 22.0, label);
     }
 
+    /// Through these numbers of keys and values.
     pub(crate) fn line(&mut self, stroke: Stroke, points: impl Iterator<Item = (usize, f64)>) {
         let points: Vec<_> = points.map(|(n, value)| (self.x(n), self.y(value))).collect();
         self.polyline(stroke, &points);
-        if stroke.has_dots {
-            self.dots(stroke, &points);
+    }
+
+    /// At these numbers of keys and values.
+    pub(crate) fn dots(&mut self, stroke: Stroke, points: impl Iterator<Item = (usize, f64)>) {
+        for (num_keys, value) in points {
+            self.dot(stroke, self.x(num_keys), self.y(value));
         }
     }
 
@@ -97,7 +103,7 @@ impl Plot {
             for (stroke, label) in column {
                 self.polyline(*stroke, &[(right, y), (right + 36.0, y)]);
                 if stroke.has_dots {
-                    self.dots(*stroke, &[(right + 18.0, y)]);
+                    self.dot(*stroke, right + 18.0, y);
                 }
                 self.text("", right + 46.0, y + 5.0, label);
                 y += 25.0;
@@ -117,14 +123,12 @@ impl Plot {
         );
     }
 
-    fn dots(&mut self, stroke: Stroke, points: &[(f64, f64)]) {
-        for (x, y) in points {
-            let _ = writeln!(
-                self.svg,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{}\" stroke=\"#ffffff\"/>",
-                stroke.color
-            );
-        }
+    fn dot(&mut self, stroke: Stroke, x: f64, y: f64) {
+        let _ = writeln!(
+            self.svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{}\" stroke=\"#ffffff\"/>",
+            stroke.color
+        );
     }
 
     pub(crate) fn finish(mut self) -> String {

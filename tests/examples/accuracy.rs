@@ -22,6 +22,8 @@ mod measure;
 mod random;
 #[path = "accuracy/rates.rs"]
 mod rates;
+#[path = "../common/svg.rs"]
+mod svg;
 #[path = "terminal.rs"]
 mod terminal;
 
