@@ -36,8 +36,8 @@ const LINES: [Line; 5] = [
 
 pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
     let ratios = LINES.iter().flat_map(|line| all.iter().map(line.ratio));
-    // The legend takes the upper quarter.
-    let highest = ratios.fold(1.0, f64::max) * 4.0 / 3.0;
+    // The legend takes not quite the upper third.
+    let highest = ratios.fold(1.0, f64::max) * 1.5;
     let max = (1..30_u8).find(|&max| f64::from(max) >= highest).unwrap_or(30);
     let sizes = all.iter().map(|scores| scores.num_keys);
     let least = 10_usize.pow(sizes.clone().min().map_or(0, usize::ilog10));
