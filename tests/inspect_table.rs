@@ -15,7 +15,9 @@ use std::{env, fs, slice};
 use common::table;
 use inspect_table::inspection::{Inspection, Scope, Tables};
 use inspect_table::listing::Listing;
+use inspect_table::shape::{FilterTotals, Reader};
 use inspect_table::{report_all, report_one};
+use leveldb_filter::BloomFilterPolicy;
 use table::Table;
 use table::crc32c::masked_crc32c;
 
@@ -212,6 +214,19 @@ fn a_table_without_filters_says_so_and_what_they_would_give() {
     let bits_per_key: Vec<_> =
         rows.iter().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(bits_per_key, ["6", "8", "10", "12", "14", "16", "20"]);
+}
+
+#[test]
+fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
+    let (len, num_filters) = (1 << 16, 1 << 14);
+    // Every other filter is all bytes before the offsets.
+    let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
+    let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
+    let reader = Reader::new(BloomFilterPolicy::default(), &contents);
+    let totals = FilterTotals::of(&reader, &contents, 2 * num_filters);
+    assert_eq!(totals.bytes, num_filters << 16);
+    let num_bits = (num_filters as u64) * ((1 << 16) - 1) * 8;
+    assert_eq!(totals.bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
     let stated = usize::try_from(len).ok().filter(|_| fewest <= input.len() as u64);
     let stated = stated.ok_or(SnappyError::TooShortFor { len })?;
 
-    let mut output = Vec::with_capacity(stated);
+    let mut output = Vec::new();
+    output.try_reserve_exact(stated).map_err(|_| SnappyError::NoMemoryFor { len })?;
     while let Some((&tag, rest)) = input.split_first() {
         input = rest;
         let room = stated - output.len();
@@ -113,6 +114,7 @@ fn read_number(input: &mut &[u8], num_bytes: usize) -> Option<u32> {
 pub(crate) enum SnappyError {
     CorruptLength,
     TooShortFor { len: u32 },
+    NoMemoryFor { len: u32 },
     Truncated,
     CorruptOffset { offset: u32, at: usize },
     LongerThan { len: u32 },
@@ -125,6 +127,9 @@ impl fmt::Display for SnappyError {
             Self::CorruptLength => f.write_str("its length is corrupt"),
             Self::TooShortFor { len } => {
                 write!(f, "it states a length of {len} bytes and is too short for them")
+            }
+            Self::NoMemoryFor { len } => {
+                write!(f, "there is no memory for the {len} bytes that it states")
             }
             Self::Truncated => f.write_str("it ends within a literal or a copy"),
             Self::CorruptOffset { offset, at } => {

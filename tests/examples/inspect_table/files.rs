@@ -14,7 +14,7 @@ pub(crate) fn tables_in(directory: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>
         }
     }
     if tables.is_empty() {
-        return Err("no table, a file that ends in .ldb or .sst, lies in this directory".into());
+        return Err("no table in this directory: none of its files ends in .ldb or .sst".into());
     }
     tables.sort_by_cached_key(|path| {
         let number = number(path);

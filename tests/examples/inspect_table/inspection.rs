@@ -61,10 +61,12 @@ impl Inspection {
         let filter_block = table.filter_block()?;
         progress("reading the keys");
         let survey = Survey::of(&table)?;
-        progress("rebuilding the filters");
         let (filters, key_kind) = match &filter_block {
-            Some(filter_block) => Filters::of(&table, &survey, filter_block, file.len())
-                .map(|(filters, kind)| (Some(filters), kind))?,
+            Some(filter_block) => {
+                progress("rebuilding the filters");
+                let (filters, kind) = Filters::of(&table, &survey, filter_block, file.len())?;
+                (Some(filters), kind)
+            }
             None => (None, survey.likeliest_kind()),
         };
         progress("looking up absent keys");
@@ -73,15 +75,17 @@ impl Inspection {
             reader.as_ref(),
             &AbsentKeys::of(&table, &survey, key_kind, scope.num_absent_keys)?,
         );
-        progress("making other filters");
         let is_asked_for = match scope.what_if {
             Tables::None => false,
             Tables::WithoutFilters => filters.is_none(),
             Tables::All => true,
         };
-        let what_if = (is_asked_for && survey.num_keys > 0)
-            .then(|| WhatIf::measure(&table, key_kind, &absent.asked))
-            .transpose()?;
+        let what_if = if is_asked_for && survey.num_keys > 0 {
+            progress("making other filters");
+            Some(WhatIf::measure(&table, key_kind, &absent.asked)?)
+        } else {
+            None
+        };
         Ok(Self {
             file_len: file.len(),
             num_blocks: survey.blocks.len(),

@@ -56,7 +56,7 @@ impl Survey {
             let num_keys_before = survey.num_keys;
             table.visit_keys(block, |key| {
                 survey.num_keys += 1;
-                survey.num_bytes += key.len();
+                survey.num_bytes = survey.num_bytes.saturating_add(key.len());
                 survey.could_be_internal &= KeyKind::could_be_internal(key);
                 survey.compare(&mut previous, key);
             })?;

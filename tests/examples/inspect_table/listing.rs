@@ -176,7 +176,7 @@ impl Summary {
     fn and(mut self, other: &Self) -> Self {
         self.num_keys += other.num_keys;
         self.num_filters += other.num_filters;
-        self.num_bits += other.num_bits;
+        self.num_bits = self.num_bits.saturating_add(other.num_bits);
         self.false_positives += other.false_positives;
         self.rebuilt_is_identical &= other.rebuilt_is_identical;
         self.num_hidden += other.num_hidden;

@@ -15,7 +15,7 @@ pub(crate) mod inspection;
 mod keys;
 pub(crate) mod listing;
 mod report;
-mod shape;
+pub(crate) mod shape;
 mod share;
 mod what_if;
 

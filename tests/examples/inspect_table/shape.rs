@@ -25,8 +25,10 @@ impl FilterTotals {
             let Some(filter) = reader.filter(offset as u64) else { continue };
             totals.filters += 1;
             totals.empty += usize::from(filter.is_empty());
-            totals.bytes += filter.len();
-            totals.bits += filter.len().saturating_sub(1) * 8;
+            // Filters that overlap may have more bits than a usize of 32 bits can say.
+            totals.bytes = totals.bytes.saturating_add(filter.len());
+            let num_bits = filter.len().saturating_sub(1).saturating_mul(8);
+            totals.bits = totals.bits.saturating_add(num_bits);
         }
         totals
     }
