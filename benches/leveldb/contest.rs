@@ -19,10 +19,10 @@ pub(crate) const ASKED: [&str; 3] = ["absent keys", "present keys", "half of eac
 /// How many keys are looked up in a pass.
 const LOOKUPS: usize = 100_000;
 
-/// How many keys go into filters at least, before the time is taken.
+/// How many keys go into filters in a pass, at least.
 const MIN_KEYS: usize = 200_000;
 
-/// How many keys a contender puts into filters in all rounds, at most.
+/// How many keys a contender puts into filters in the timed passes of all rounds, at most.
 const MAX_KEYS: usize = 100_000_000;
 
 const MEMBER_SEED: u64 = 1;
@@ -74,7 +74,7 @@ fn time_creation(
     rounds: usize,
     leveldb: &mut LevelDb,
 ) -> [Score; 3] {
-    let repetitions = (MIN_KEYS / keys.len()).max(1);
+    let repetitions = MIN_KEYS.div_ceil(keys.len());
     let num_keys = repetitions * keys.len();
     let rounds = rounds.min(MAX_KEYS / num_keys).max(1);
     let request = Request::new(b'C').u32(MEMBERS).u64(repetitions as u64);
