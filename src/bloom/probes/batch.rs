@@ -71,6 +71,12 @@ impl<const N: usize> Batch<N> {
         }
     }
 
+    /// Whether no probe is left.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
     /// Whether the bits of all probes that are left are set for the key at `index`.
     #[inline]
     pub(crate) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
