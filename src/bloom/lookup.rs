@@ -11,6 +11,7 @@ pub(super) fn may_match(
     matches: &mut [bool],
     hash: impl FnMut(usize, &mut [u32]),
 ) {
+    let bits = probes.reached(bits);
     if matches.len() <= SMALL_BATCH {
         may_match_in::<SMALL_BATCH>(bits, probes, matches, hash);
     } else {

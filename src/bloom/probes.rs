@@ -73,19 +73,21 @@ impl Probes {
     }
 
     /// Whether the last `left` bits of a key are set, where `hash` stands for the first of them.
+    ///
+    /// `bits` are those that hashes [reach](Self::reached).
     #[inline]
     fn rest_may_match(&self, bits: &[u8], hash: u32, delta: u32, left: u8) -> bool {
-        let (bits, key) = (self.reached(bits), Key { hash, delta });
-        if left == 4 {
-            // What a batch leaves of 6, in line as well.
-            all_set::<4>(self.reciprocal, bits, key)
-        } else {
-            may_match_out_of_line(self.reciprocal, bits, key, left)
+        let key = Key { hash, delta };
+        match left {
+            // What a batch leaves of LevelDB's 6, and of the 8 of larger tuned filters, in line too.
+            4 => all_set::<4>(self.reciprocal, bits, key),
+            6 => all_set::<6>(self.reciprocal, bits, key),
+            _ => may_match_out_of_line(self.reciprocal, bits, key, left),
         }
     }
 
     /// The bytes of a filter that hashes can reach.
-    fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
         #[expect(clippy::cast_possible_truncation, reason = "at most bits.len()")]
         &bits[..self.num_bytes as usize]
     }
