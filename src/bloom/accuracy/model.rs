@@ -23,56 +23,58 @@ use super::numbers::{NUM_HASHES, float, gcd, probability_of_hit};
 use super::queries::{self, Query};
 use super::repeated_bits::added_by_repeated_bits;
 use super::third_probe::Lattice;
-use super::uneven_probes::UnevenProbes;
+use super::uneven_probes::{PROBES_OF_A, UnevenProbes, density_by_a, depends_on_a};
 
 /// Below so many bits, each one has several hashes of third probes: no bit is favoured.
-pub(super) const MIN_BITS_FAVOURED: u64 = 1 << 16;
+const MIN_BITS_FAVOURED: u64 = 1 << 16;
 
 /// What the model knows of filters that differ in their number of probes only.
 pub(super) struct Filters {
-    /// At most 2<sup>32</sup>: bits beyond are never used.
     bits: u64,
     keys: f64,
 }
 
 impl Filters {
-    pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
-        Self { bits: num_bits.clamp(1, 1 << 32), keys: float(num_keys as u64) }
+    pub(super) fn new(num_bytes: usize, num_keys: usize) -> Self {
+        Self { bits: Self::bits(num_bytes), keys: float(num_keys as u64) }
     }
 
-    /// The false-positive rate to expect.
-    ///
-    /// Takes up to 0.5 ms (with 30 probes 1 ms), whatever the number of keys.
+    /// The bits that hashes can reach.
+    pub(super) fn bits(num_bytes: usize) -> u64 {
+        (num_bytes as u64).saturating_mul(8).min(1 << 32)
+    }
+
+    /// Whether third probes hit some bits more than others.
+    pub(super) fn favour_bits(&self) -> bool {
+        self.bits >= MIN_BITS_FAVOURED
+    }
+
+    /// The false-positive rate to expect. Takes as long for any number of keys.
     pub(super) fn rate(&self, num_probes: u8) -> f64 {
-        let [rate] = self.rates(num_probes);
+        let [rate] = self.rates([num_probes]);
         rate
     }
 
-    /// The rates with `first` probes, with one more, and so on. Takes little longer than the last.
-    pub(super) fn rates<const N: usize>(&self, first: u8) -> [f64; N] {
-        let num_probes: [u8; N] =
-            array::from_fn(|i| (first..=MAX_PROBES).nth(i).expect("at most 30 probes"));
-        let third_is_favoured = self.bits >= MIN_BITS_FAVOURED && num_probes[N - 1] > 2;
+    /// The rates with these numbers of probes. Takes little longer than that with the most.
+    pub(super) fn rates<const N: usize>(&self, num_probes: [u8; N]) -> [f64; N] {
         let others = num_probes.map(|num| UnevenProbes::new(self.bits, num, self.hits()));
-        let lattice = Lattice::new(self.bits);
-        let favoured =
-            |bit| 1.0 - probability_of_hit(self.keys / NUM_HASHES * lattice.num_third_probes(bit));
-        let all_set = if third_is_favoured {
-            self.mean_over(queries::near_third_probes(&lattice), favoured, &others)
+        let all_set = if self.favour_bits() {
+            let lattice = Lattice::new(self.bits);
+            let keys_per_hash = self.keys / NUM_HASHES;
+            self.mean_over(queries::near_third_probes(&lattice), &others, |bit| {
+                1.0 - probability_of_hit(keys_per_hash * lattice.num_third_probes(bit))
+            })
         } else {
-            let even = 1.0 - probability_of_hit(self.hits());
-            self.mean_over(queries::evenly_spread(), |_| even, &others)
+            let misses = 1.0 - probability_of_hit(self.hits());
+            self.mean_over(queries::evenly_spread(), &others, |_| misses)
         };
         array::from_fn(|i| self.with_rarer_causes(num_probes[i], all_set[i]))
     }
 
     /// The rate if probes favoured no bits: some hundred times as fast to compute.
     pub(super) fn rate_without_favoured_bits(&self, num_probes: u8) -> f64 {
-        self.with_rarer_causes(num_probes, self.textbook_rate(num_probes))
-    }
-
-    fn textbook_rate(&self, num_probes: u8) -> f64 {
-        (0..num_probes).fold(1.0, |all_set, _| all_set * self.fill(num_probes))
+        let textbook = (0..num_probes).fold(1.0, |rate, _| rate * self.fill(num_probes));
+        self.with_rarer_causes(num_probes, textbook)
     }
 
     /// The share of bits that are set, if probes are uniform.
@@ -117,29 +119,40 @@ impl Filters {
     fn mean_over<const N: usize>(
         &self,
         queries: impl Iterator<Item = Query>,
-        third_misses: impl Fn(u32) -> f64,
         others: &[UnevenProbes; N],
+        third_misses: impl Fn(u32) -> f64,
     ) -> [f64; N] {
-        let most = usize::from(others[N - 1].num_probes);
+        let most = others.iter().map(|others| others.num_probes.into()).fold(0, usize::max);
         let (mut sums, mut weights) = ([0.0; N], 0.0);
+        let mut bits = [(0, [1.0; 6]); MAX_PROBES as usize];
         for Query { step, weight } in queries {
             let mut hash = step.rotate_left(17);
-            let mut bits = [(0, 1.0); MAX_PROBES as usize];
-            for bit_and_third in &mut bits[..most] {
-                let bit = self.bit(hash);
-                *bit_and_third = (bit, third_misses(bit));
+            for (bit, misses_by_few) in &mut bits[..most] {
+                *bit = self.bit(hash);
+                *misses_by_few = self.misses_by_few(*bit, third_misses(*bit));
                 hash = hash.wrapping_add(step);
             }
             for (sum, others) in sums.iter_mut().zip(others) {
-                let has_third = others.num_probes > 2;
-                let set = bits[..others.num_probes.into()].iter().map(|&(bit, third)| {
-                    1.0 - others.misses(bit) * if has_third { third } else { 1.0 }
-                });
+                let num_few = usize::from((others.num_probes + 1) / 4).min(5);
+                let set = bits[..others.num_probes.into()]
+                    .iter()
+                    .map(|(bit, misses_by_few)| 1.0 - others.misses(*bit) * misses_by_few[num_few]);
                 *sum += weight * set.product::<f64>();
             }
             weights += weight;
         }
         sums.map(|sum| sum / weights)
+    }
+
+    /// The probability that none of the probes with few values hits a bit, by their number.
+    fn misses_by_few(&self, bit: u32, third_misses: f64) -> [f64; 6] {
+        let mut misses = [third_misses; 6];
+        misses[0] = 1.0;
+        for (i, j) in (2..).zip(PROBES_OF_A).filter(|&(_, j)| depends_on_a(self.bits, j)) {
+            let hits = self.hits() * density_by_a(self.bits, j, bit);
+            misses[i] = misses[i - 1] * (1.0 - probability_of_hit(hits));
+        }
+        misses
     }
 
     fn bit(&self, hash: u32) -> u32 {

@@ -13,14 +13,14 @@
 
 use super::numbers::{float, gcd, probability_of_hit};
 
-/// How likely all probes of all keys, but for the third ones, miss a bit.
+/// How likely the probes of all keys miss a bit, but for those with few values.
+///
+/// Those are the third one, and [those that depend on `a` only](PROBES_OF_A).
 pub(super) struct UnevenProbes {
     pub(super) num_probes: u8,
-    /// By the bit's residue modulo the number of residues, without [`ProbeOfFew`]s.
+    /// By the bit's residue modulo the number of residues.
     misses: [f64; 255],
     num_residues: usize,
-    of_few: [Option<ProbeOfFew>; 4],
-    hits_per_probe: f64,
 }
 
 impl UnevenProbes {
@@ -28,23 +28,18 @@ impl UnevenProbes {
     pub(super) fn new(bits: u64, num_probes: u8, hits_per_probe: f64) -> Self {
         // With 2^32 bits nothing is reduced, so that bits are hashes.
         let num_residues = if bits == 1 << 32 { 255 } else { gcd(bits, 255) };
-        let of_few = ProbeOfFew::all(bits, num_probes);
         let mut misses = [1.0; 255];
         for (misses, residue) in misses.iter_mut().zip(0..num_residues) {
-            let is_other = |&j: &u32| j != 2 && of_few.iter().flatten().all(|few| few.j != j);
-            let others = (0..num_probes.into()).filter(is_other);
+            let others = (0..num_probes.into()).filter(|&j| j != 2 && !depends_on_a(bits, j));
             let density: f64 = others.map(|j| density_at_residue(residue, num_residues, j)).sum();
             *misses = 1.0 - probability_of_hit(hits_per_probe * density);
         }
         let num_residues = usize::try_from(num_residues).expect("at most 255");
-        Self { num_probes, misses, num_residues, of_few, hits_per_probe }
+        Self { num_probes, misses, num_residues }
     }
 
     pub(super) fn misses(&self, bit: u32) -> f64 {
-        let misses = self.misses[bit as usize % self.num_residues];
-        self.of_few.iter().flatten().fold(misses, |misses, probe| {
-            misses * (1.0 - probability_of_hit(self.hits_per_probe * probe.density(bit)))
-        })
+        self.misses[bit as usize % self.num_residues]
     }
 }
 
@@ -62,30 +57,24 @@ fn density_at_residue(residue: u64, num_residues: u64, j: u32) -> f64 {
     float(p * halves) / float(2 * j)
 }
 
-/// A probe that depends on `a` only, modulo `2^log2`.
-#[derive(Clone, Copy)]
-struct ProbeOfFew {
-    j: u32,
-    log2: u32,
+/// The probes that depend on `a` only, modulo a power of two of which all bits are a multiple.
+pub(super) const PROBES_OF_A: [u32; 4] = [6, 10, 14, 18];
+
+pub(super) fn depends_on_a(bits: u64, j: u32) -> bool {
+    bits.trailing_zeros() >= 17 && PROBES_OF_A.contains(&j)
 }
 
-impl ProbeOfFew {
-    fn all(bits: u64, num_probes: u8) -> [Option<Self>; 4] {
-        [(6, 20), (10, 20), (14, 21), (18, 21)].map(|(j, log2)| {
-            let log2 = bits.trailing_zeros().min(log2);
-            (j < num_probes.into() && log2 >= 17).then_some(Self { j, log2 })
-        })
-    }
-
-    fn density(self, bit: u32) -> f64 {
-        let end = (self.j << 15) + (1 << 17);
-        // The inverse of `1 + j * 2^15` modulo 2^30.
-        let inverse = 1u32.wrapping_sub(self.j << 15);
-        let first = bit.wrapping_mul(inverse) % (1 << self.log2);
-        let values = (first..end).step_by(1 << self.log2);
-        let hashes: u32 = values.map(|a| a.min(1 << 17).min(end - a)).sum();
-        f64::from(hashes) / f64::from(self.j << (32 - self.log2))
-    }
+/// How many times likelier than the average bit this one is hit by a probe that [depends on
+/// `a`](depends_on_a).
+pub(super) fn density_by_a(bits: u64, j: u32, bit: u32) -> f64 {
+    let log2 = bits.trailing_zeros().min(15 + (j * j - 4).trailing_zeros());
+    let end = (j << 15) + (1 << 17);
+    // The inverse of `1 + j * 2^15` modulo 2^30.
+    let inverse = 1u32.wrapping_sub(j << 15);
+    let first = bit.wrapping_mul(inverse) % (1 << log2);
+    let values = (0..).map(|turns| first + (turns << log2)).take_while(|&a| a < end);
+    let hashes: u32 = values.map(|a| a.min(1 << 17).min(end - a)).sum();
+    f64::from(hashes) / f64::from(j << (32 - log2))
 }
 
 #[cfg(test)]
@@ -115,11 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_density_is_the_number_of_probes_but_the_third() {
+    fn the_mean_density_is_the_number_of_probes() {
         for (bits, probes) in [(1 << 20, 8), (1 << 22, 30), (255 << 13, 30), (1000, 7)] {
             let uneven = UnevenProbes::new(bits, probes, 0.01);
-            let density = |bit| -100.0 * uneven.misses(u32::try_from(bit).unwrap()).ln();
-            let mean = (0..bits).map(density).sum::<f64>() / float(bits);
+            let of_a = PROBES_OF_A.map(|j| (j, j < probes.into() && depends_on_a(bits, j)));
+            let density = |bit| {
+                let of_a = of_a.iter().filter(|(_, counts)| *counts);
+                let of_a: f64 = of_a.map(|&(j, _)| density_by_a(bits, j, bit)).sum();
+                of_a - 100.0 * uneven.misses(bit).ln()
+            };
+            let all_bits = 0..u32::try_from(bits).unwrap();
+            let mean = all_bits.map(density).sum::<f64>() / float(bits);
             assert!((mean / f64::from(probes - 1) - 1.0).abs() < 1e-6, "{bits} {probes}: {mean}");
         }
     }
