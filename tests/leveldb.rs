@@ -15,6 +15,7 @@ use std::cell::Cell;
 use cases::{Keys, any_filter, any_keys, check, large_filter, many_keys};
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy, InvalidFilter, bloom_hash};
 use process::{LevelDb, Request};
+use proptest::prelude::*;
 
 #[path = "leveldb/cases.rs"]
 mod cases;
@@ -52,12 +53,22 @@ fn filters_like_leveldbs(
 }
 
 /// Every kind of filter that this crate makes.
-fn filters_for_leveldb(policy: BloomFilterPolicy, num_probes: u8, keys: &[&[u8]]) -> [Vec<u8>; 3] {
+fn filters_for_leveldb(policy: BloomFilterPolicy, num_probes: u8, keys: &[&[u8]]) -> [Vec<u8>; 4] {
     [
+        tuned_filter(policy, keys),
         common::create_filter(policy, keys),
         common::create_filter(policy.with_num_probes(num_probes), keys),
         common::create_filter(policy.tuned_for(keys.len()), keys),
     ]
+}
+
+/// The filter with the best number of probes and length.
+fn tuned_filter(policy: BloomFilterPolicy, keys: &[&[u8]]) -> Vec<u8> {
+    let mut builder = policy.builder();
+    builder.extend(keys);
+    let mut filter = Vec::new();
+    builder.finish_tuned_into(&mut filter);
+    filter
 }
 
 /// Every way to look up keys.
@@ -159,6 +170,31 @@ fn filters_of_every_kind_are_read_by_leveldb() {
         }
     });
     tally.assert_at_least(1_000_000);
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn filters_of_better_lengths_are_read_by_leveldb() {
+    let tally = Tally::default();
+    let num_shorter = [Cell::new(0), Cell::new(0)];
+    let num_keys = prop_oneof![500..=5_000_usize, 20_000..=60_000_usize];
+    let keys = num_keys.prop_flat_map(|num_keys| many_keys(num_keys..=num_keys));
+    check(
+        60,
+        (6..=16_usize, keys, many_keys(0..=50_000)),
+        |leveldb, (bits_per_key, keys, others)| {
+            let policy = BloomFilterPolicy::new(bits_per_key);
+            let filter = tuned_filter(policy, &keys.slices());
+            if filter.len() < policy.filter_len(keys.0.len()) {
+                let num_shorter = &num_shorter[usize::from(keys.0.len() >= 20_000)];
+                num_shorter.set(num_shorter.get() + 1);
+            }
+            tally.assert_answers_as(leveldb, &filter, &keys.slices());
+            tally.assert_answers_as(leveldb, &filter, &others.slices());
+        },
+    );
+    tally.assert_at_least(1_000_000);
+    assert!(num_shorter.iter().all(|num_shorter| num_shorter.get() >= 5), "{num_shorter:?}");
 }
 
 #[test]

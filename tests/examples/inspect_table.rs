@@ -23,13 +23,14 @@ mod table;
 mod terminal;
 
 const USAGE: &str = "usage: inspect_table [--what-if] [FILE|DIR]...";
-const HELP: [&str; 8] = [
+const HELP: [&str; 9] = [
     "Reports on the filters of LevelDB tables, by default tests/golden/tables/db_bloom10.ldb",
     "  FILE       a table: all about it",
     "  DIR        a database: a line for each of its tables, in order of number, and the total;",
     "             the same for several FILEs and DIRs",
-    "  --what-if  shows what other filters would give: those in blocks as LevelDB makes them, and",
-    "             one for the whole table; for several tables, that of all together",
+    "  --what-if  shows what other filters would give: those in blocks as LevelDB makes them, one",
+    "             for the whole table as LevelDB would make it, and one with the best number of",
+    "             probes and length that LevelDB reads; for several tables, that of all together",
     "A table without filters shows this by itself. In totals, the share of absent keys that a table",
     "matches counts as much as the table has keys.",
 ];

@@ -3,7 +3,8 @@
 use std::ops::AddAssign;
 
 use leveldb_filter::{
-    BloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, bloom_hash,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
+    bloom_hash,
 };
 
 use super::absent::Lookup;
@@ -29,6 +30,7 @@ struct Row {
     filter_block: Candidate,
     /// One filter for all keys, as LevelDB would make it.
     one_filter: Candidate,
+    /// The one with the fewest false positives that is no longer.
     one_filter_tuned: Candidate,
 }
 
@@ -66,11 +68,13 @@ impl WhatIf {
 
         let mut rows = [Row::default(); BITS_PER_KEY.len()];
         for ((row, policy), builder) in rows.iter_mut().zip(policies).zip(builders) {
+            let one_filter =
+                |finish| Candidate::of_filter(&one_filter(policy, &hashes, finish), lookups);
             *row = Row {
                 bits_per_key: policy.bits_per_key(),
                 filter_block: Candidate::of_filter_block(&builder.finish(), lookups),
-                one_filter: Candidate::of_filter(&one_filter(policy, &hashes), lookups),
-                one_filter_tuned: Candidate::of_filter(&tuned_filter(policy, &hashes), lookups),
+                one_filter: one_filter(BloomFilterBuilder::finish_into),
+                one_filter_tuned: one_filter(BloomFilterBuilder::finish_tuned_into),
             };
         }
         Ok(Self { num_keys: hashes.len(), rows })
@@ -124,19 +128,18 @@ impl Candidate {
     }
 }
 
-fn one_filter(policy: BloomFilterPolicy, hashes: &[u32]) -> Vec<u8> {
+fn one_filter(
+    policy: BloomFilterPolicy,
+    hashes: &[u32],
+    finish: fn(&mut BloomFilterBuilder, &mut Vec<u8>),
+) -> Vec<u8> {
     let mut builder = policy.builder();
     for &hash in hashes {
         builder.add_hash(hash);
     }
     let mut filter = Vec::new();
-    builder.finish_into(&mut filter);
+    finish(&mut builder, &mut filter);
     filter
-}
-
-/// The filter with the fewest false positives that this crate makes in as many bytes.
-fn tuned_filter(policy: BloomFilterPolicy, hashes: &[u32]) -> Vec<u8> {
-    one_filter(policy.tuned_for(hashes.len()), hashes)
 }
 
 pub(crate) fn lines(what_if: &WhatIf) -> Vec<String> {
@@ -146,7 +149,10 @@ pub(crate) fn lines(what_if: &WhatIf) -> Vec<String> {
             .into(),
         format!(
             "{:8}  {:-^28}  {:-^28}  {:-^28}",
-            "", " LevelDB's filter block ", " one filter, LevelDB's ", " one filter, tuned "
+            "",
+            " LevelDB's filter block ",
+            " one filter, LevelDB's ",
+            " one, best probes and length "
         ),
         format!(
             "{:>8}  {h}  {h}  {h}",
