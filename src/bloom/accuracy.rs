@@ -25,8 +25,7 @@ impl BloomFilterPolicy {
     /// [`finish_tuned_into`](crate::BloomFilterBuilder::finish_tuned_into) and
     /// [`tuned_shape`](Self::tuned_shape) avoid such lengths;
     /// [`tuned_for`](Self::tuned_for) is for `create_filter` and filter blocks, and keeps LevelDB's
-    /// length. Where even that is too much, split the filter, by data block or key range: each
-    /// part has its own, smaller number of keys.
+    /// length. Where even that is too much, split the filter: its parts have fewer keys.
     ///
     /// It was held against 866 measured filters with 5 to 24 bits per key. The relative error is
     ///
