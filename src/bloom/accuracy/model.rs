@@ -144,7 +144,7 @@ impl Filters {
         sums.map(|sum| sum / weights)
     }
 
-    /// The probability that none of the probes with few values hits a bit, by their number.
+    /// The probabilities that the first of the probes 2, 6, 10, 14 and 18 miss a bit, by how many.
     fn misses_by_few(&self, bit: u32, third_misses: f64) -> [f64; 6] {
         let mut misses = [third_misses; 6];
         misses[0] = 1.0;

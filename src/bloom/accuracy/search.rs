@@ -14,7 +14,7 @@ const MAX_TUNED_RATE: f64 = 0.98;
 /// With fewer keys, making the filter takes less time than asking the model.
 const MIN_KEYS_MODELLED: usize = 20_000;
 
-/// How many lengths are looked at, LevelDB's and shorter ones; enough to find good ones.
+/// How many lengths are looked at, from LevelDB's 8 KiB or more down; enough to find good ones.
 const NUM_LENGTHS: usize = 41;
 
 /// Of how many of them the model is asked.
