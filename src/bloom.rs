@@ -31,10 +31,10 @@ use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 ///   max(keys * bits per key, 64) bits, rounded up to whole bytes        u8
 /// ```
 ///
-/// A key with the hash `h` (see [`bloom_hash`](crate::bloom_hash)) sets the bits `h`, `h + d`, `h + 2 * d`, … where
-/// `d` is `h` rotated right by 17 bits, the sums are modulo 2<sup>32</sup>, and each is then taken
-/// modulo the number of bits. The last byte tells a reader how many of them to look at, so a
-/// reader needs no bits per key.
+/// A key with the hash `h` (see [`bloom_hash`](crate::bloom_hash)) sets the bits `h`, `h + d`,
+/// `h + 2 * d`, … where `d` is `h` rotated right by 17 bits, the sums are modulo 2<sup>32</sup>,
+/// and each is then taken modulo the number of bits. The last byte tells a reader how many of them
+/// to look at, so a reader needs no bits per key.
 ///
 /// Mirrors `BloomFilterPolicy` in LevelDB's `util/bloom.cc`.
 ///

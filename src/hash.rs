@@ -55,7 +55,7 @@ pub fn bloom_hash(key: &[u8]) -> u32 {
 
 /// [`bloom_hash`] for a function that does little else.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "the callee that saves a call")]
+#[expect(clippy::inline_always, reason = "the call that `bloom_hash` keeps is saved here")]
 pub(crate) fn bloom_hash_in_line(key: &[u8]) -> u32 {
     hash(key, BLOOM_SEED)
 }

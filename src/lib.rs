@@ -56,7 +56,7 @@
 //! | write the filter with the fewest false positives | [`BloomFilterBuilder::finish_tuned_into`] |
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
-//! | keep a filter beside a memtable | [`BloomFilterPolicy::empty_filter`], [`BloomFilter::insert`] |
+//! | keep a filter beside a memtable | [`BloomFilterPolicy::empty_filter`], [`BloomFilter::insert`], [`clear`](BloomFilter::clear) |
 //! | join filters in a compaction | [`BloomFilter::union_with`] |
 //! | compare keys otherwise than by their bytes | a [`FilterPolicy`] of your own |
 //!
@@ -198,9 +198,9 @@
 //!
 //! Files and answers are those of LevelDB 1.23, and of every version since 1.18. The tests compare
 //! with filters, answers and whole tables that LevelDB wrote. Where C++ leaves the outcome
-//! undefined or loses keys, this crate does neither: two malformed filter blocks are potential matches (see
-//! [`FilterBlockReader`]), an internal key too short for its trailer stands for itself, and sizes
-//! that overflow panic. The reference is LevelDB on 64-bit machines.
+//! undefined or loses keys, this crate does neither: two kinds of malformed filter blocks are
+//! potential matches (see [`FilterBlockReader`]), an internal key too short for its trailer stands
+//! for itself, and sizes that overflow panic. The reference is LevelDB on 64-bit machines.
 //!
 //! Lookups and readers take any bytes: they do not panic, overflow or allocate.
 #![forbid(unsafe_code)]

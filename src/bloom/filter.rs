@@ -16,8 +16,8 @@ use crate::{InvalidFilter, bloom_hash};
 /// time, for a key's [`bloom_hash`] where one key is looked up in many filters, and fastest for
 /// many keys at once.
 ///
-/// With a buffer that can be changed, a filter is also a value: keys can be inserted and filters
-/// joined.
+/// With a buffer that can be changed, a filter is also a value: keys can be inserted, filters
+/// joined, and all keys taken out.
 ///
 /// `B` must give the same bytes on every call of `as_ref` and `as_mut`, as every buffer in the
 /// standard library does; with others the answers are unspecified and calls may panic.
@@ -82,7 +82,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; 1.5 to 2.5 times as
-    /// fast as a key at a time, as the keys' hashes and probes overlap, or 1.2 to 1.5 times where
+    /// fast as a key at a time, as the keys' hashes and probes overlap, or up to 1.5 times where
     /// the keys' lengths vary.
     ///
     /// What `matches` held is overwritten. Allocates nothing.

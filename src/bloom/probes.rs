@@ -5,7 +5,8 @@
 //! modulo 2<sup>32</sup> modulo the number of bits.
 //!
 //! That last remainder is what costs. It is taken without a division, and in two ways that suit
-//! the two uses: by [`byte_index`] for one key, and by the remainder of a [`Batch`] for many.
+//! the two uses: by [`byte_index`] for one key, and by the remainder of a [`Batch`] for many. Only
+//! a filter that is asked once and has one or two probes is divided for: see [`may_match_once`].
 #![expect(
     clippy::inline_always,
     reason = "left to the compiler, lookups take up to a fifth longer: it merges the functions below, \
@@ -106,7 +107,7 @@ impl Probes {
     }
 }
 
-/// [`Probes::may_match`] for a filter that is asked once.
+/// [`Probes::may_match`] for a filter that is asked once; `bits` is not empty.
 #[inline(always)]
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: u32) -> bool {
     // So few remainders cost less than the division for a reciprocal.
@@ -121,6 +122,7 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: u32) -> bool {
     }
 }
 
+/// [`may_match_once`] for at most two probes.
 #[inline(always)]
 fn few_may_match(bits: &[u8], count: u8, hash: u32) -> bool {
     let num_bits = bits.len() as u64 * 8;
@@ -176,12 +178,13 @@ fn may_match_out_of_line(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bo
     group_may_match(reciprocal, bits, key, left)
 }
 
-/// Whether the next `left` bits of a key are set, by a function of its own for each number.
+/// Whether the next `left` bits of a key are set.
 ///
-/// Up to 8 bits are one group, without a branch between them; above, the registers do not suffice.
-/// From 9 up, a branch on the first 3 to 5 spares most absent keys the rest: two would leave too
-/// many of them, and with more the branch is decided later, which costs every key that it
-/// mispredicts. The rest then is in as few groups as there can be.
+/// Each number up to 13 has a function of its own. Up to 8 bits are one group, without a branch
+/// between them; above, the registers do not suffice. From 9 up, a branch on the first 3 to 5 spares
+/// most absent keys the rest: two would leave too many of them, and with more the branch is decided
+/// later, which costs every key that it mispredicts. The rest then is in as few groups as there can
+/// be.
 #[inline(always)]
 fn group_may_match(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bool {
     match left {
@@ -229,6 +232,8 @@ fn many_groups(reciprocal: u64, bits: &[u8], mut key: Key, mut left: u8) -> bool
 }
 
 /// Whether the next `N` bits of a key are all set.
+///
+/// `bits` are those that hashes [reach](Probes::reached), and `reciprocal` is that of their number.
 ///
 /// One answer at the end instead of a branch for each bit: the branches of a key that is not in the
 /// filter cannot be predicted, and cost more than the probes that they save.

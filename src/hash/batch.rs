@@ -2,7 +2,8 @@
 //!
 //! Each step of the hash waits for the one before, so a processor is only busy if it works on
 //! several keys at a time: on keys of one length because they go side by side, and on others
-//! because they come in an order in which it predicts where each ends.
+//! because they come in the order of their number of blocks, in which it predicts where each ends,
+//! and those with the same number go side by side, too.
 
 use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start};
 
@@ -41,7 +42,7 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     }
 }
 
-/// Writes the [`bloom_hash`](super::bloom_hash) of each key.
+/// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices must have the same length.
 #[inline]
 pub(crate) fn bloom_hash_group(keys: &[&[u8]; GROUP], hashes: &mut [u32]) {
     let len = keys[0].len();
@@ -139,7 +140,7 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     }
 }
 
-/// Hashes the blocks of keys that have so many.
+/// Hashes the first `num_blocks` blocks of each key.
 #[inline]
 fn hash_blocks(keys: [&[u8]; LANES], num_blocks: usize) -> [u32; LANES] {
     let mut hashes = keys.map(|key| start(key.len(), BLOOM_SEED));
