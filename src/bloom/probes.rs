@@ -9,8 +9,8 @@
 //! a filter that is asked once and has one or two probes is divided for: see [`may_match_once`].
 #![expect(
     clippy::inline_always,
-    reason = "left to the compiler, lookups take up to a fifth longer: it merges the functions below, \
-              which then spill registers, or calls where they could jump"
+    reason = "left to the compiler, lookups take up to a fifth longer: it merges the functions \
+              below, which then spill registers, or calls where they could jump"
 )]
 
 mod batch;
@@ -80,7 +80,7 @@ impl Probes {
     fn rest_may_match(&self, bits: &[u8], hash: u32, delta: u32, left: u8) -> bool {
         let key = Key { hash, delta };
         match left {
-            // What a batch leaves of LevelDB's 6, and of the 8 of larger tuned filters, in line too.
+            // What a batch leaves of LevelDB's 6, and of 8 in larger tuned filters, in line too.
             4 => all_set::<4>(self.reciprocal, bits, key),
             6 => all_set::<6>(self.reciprocal, bits, key),
             _ => may_match_out_of_line(self.reciprocal, bits, key, left),
@@ -157,8 +157,8 @@ impl Key {
 
 /// Whether all bits of a key are set in a filter that is in no cache.
 ///
-/// Branches for each of the first two probes, with which most absent keys end: a mispredicted branch
-/// costs less than a miss that it saves.
+/// Branches for each of the first two probes, with which most absent keys end: a mispredicted
+/// branch costs less than a miss that it saves.
 #[inline(never)]
 fn uncached_may_match(reciprocal: u64, bits: &[u8], key: Key, count: u8) -> bool {
     match count {
@@ -181,10 +181,10 @@ fn may_match_out_of_line(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bo
 /// Whether the next `left` bits of a key are set.
 ///
 /// Each number up to 13 has a function of its own. Up to 8 bits are one group, without a branch
-/// between them; above, the registers do not suffice. From 9 up, a branch on the first 3 to 5 spares
-/// most absent keys the rest: two would leave too many of them, and with more the branch is decided
-/// later, which costs every key that it mispredicts. The rest then is in as few groups as there can
-/// be.
+/// between them; above, the registers do not suffice. From 9 up, a branch on the first 3 to 5
+/// spares most absent keys the rest: two would leave too many of them, and with more the branch is
+/// decided later, which costs every key that it mispredicts. The rest then is in as few groups as
+/// there can be.
 #[inline(always)]
 fn group_may_match(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bool {
     match left {
@@ -258,8 +258,8 @@ fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], Key { mut hash, delta }: 
 ///
 /// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
 /// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since the
-/// number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the bit within
-/// it is `hash % 8`.
+/// number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the bit
+/// within it is `hash % 8`.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
 fn byte_index(reciprocal: u64, num_bytes: u64, hash: u32) -> usize {
