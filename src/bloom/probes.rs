@@ -182,10 +182,10 @@ fn may_match_out_of_line(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bo
 /// Whether the next `left` bits of a key are set.
 ///
 /// Each number up to 13 has a function of its own. Up to 8 bits are one group, without a branch
-/// between them; above, the registers do not suffice. From 9 up, a branch on the first 3 to 5
-/// spares most absent keys the rest: two would leave too many of them, and with more the branch is
-/// decided later, which costs every key that it mispredicts. The rest then is in as few groups as
-/// there can be.
+/// between them: it would cost more than it saves. From 9 up, a branch on the first 3 to 5 spares
+/// most absent keys the rest: two would leave too many of them, and with more the branch is decided
+/// later, which costs every key that it mispredicts. The rest then is in as few groups as there can
+/// be.
 #[inline(always)]
 fn group_may_match(reciprocal: u64, bits: &[u8], key: Key, left: u8) -> bool {
     match left {
