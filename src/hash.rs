@@ -28,6 +28,10 @@ const BLOOM_SEED: u32 = 0xbc9f1d34;
 #[must_use]
 #[expect(clippy::inline_always, reason = "for those below to choose whether it is in line")]
 pub fn hash(data: &[u8], seed: u32) -> u32 {
+    // What many keys have; a constant length saves a tenth of the time of a lookup in the cache.
+    if let Ok(words) = <&[u8; 16]>::try_from(data) {
+        return mix_words(start(16, seed), words);
+    }
     let h = mix_blocks(start(data.len(), seed), data);
     // Keys of one length, which this branch predicts, pay only for the steps that they need.
     match data.len() % 8 {
@@ -71,17 +75,30 @@ fn start(len: usize, seed: u32) -> u32 {
 
 #[inline]
 fn mix_word(h: u32, word: &[u8]) -> u32 {
-    let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+    mix(h, u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+}
+
+#[inline]
+fn mix(h: u32, word: u32) -> u32 {
     let h = h.wrapping_add(word).wrapping_mul(M);
     h ^ h >> 16
 }
 
 /// Mixes in the last one to three bytes.
 #[inline]
-fn mix_tail(h: u32, tail: u64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "three bytes at most")]
-    let h = h.wrapping_add(tail as u32).wrapping_mul(M);
+fn mix_tail(h: u32, tail: u32) -> u32 {
+    let h = h.wrapping_add(tail).wrapping_mul(M);
     h ^ h >> 24
+}
+
+/// The one to three bytes after the last whole word, as a number; any number if there are none.
+#[inline]
+fn tail(data: &[u8]) -> u32 {
+    let Some(last) = data.last_chunk() else {
+        return data.iter().rev().fold(0, |tail, &byte| tail << 8 | u32::from(byte));
+    };
+    // Modulo 32 for where there is no tail.
+    u32::from_le_bytes(*last) >> ((32 - 8 * (data.len() % 4)) % 32)
 }
 
 /// Mixes in the words up to the last whole 8 bytes of `data`.
@@ -104,15 +121,19 @@ fn mix_words(h: u32, words: &[u8]) -> u32 {
 /// chooses.
 #[inline]
 fn mix_rest(h: u32, data: &[u8]) -> u32 {
-    let len = data.len() % 8;
-    let rest = if let Some(last_block) = data.last_chunk() {
-        // In two steps, since a shift by 64 overflows.
-        u64::from_le_bytes(*last_block) >> 1 >> (63 - 8 * len)
-    } else {
-        data.iter().rev().fold(0, |rest, &byte| rest << 8 | u64::from(byte))
+    let len = data.len();
+    let Some(last_word) = data[..len - len % 4].last_chunk() else {
+        return if len == 0 { h } else { mix_tail(h, tail(data)) };
     };
-    let with_word = mix_word(h, &rest.to_le_bytes());
-    let (h, tail) = if len < 4 { (h, rest) } else { (with_word, rest >> 32) };
-    let with_tail = mix_tail(h, tail);
-    if len % 4 == 0 { h } else { with_tail }
+    let h = choose(len % 8 >= 4, mix(h, u32::from_le_bytes(*last_word)), h);
+    choose(len % 4 != 0, mix_tail(h, tail(data)), h)
+}
+
+/// One of two hashes.
+///
+/// Written with an `if`, it becomes a branch around the computation of the first.
+#[inline]
+fn choose(first: bool, one: u32, other: u32) -> u32 {
+    let mask = u32::from(first).wrapping_neg();
+    other ^ (other ^ one) & mask
 }

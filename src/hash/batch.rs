@@ -5,7 +5,7 @@
 //! because they come in the order of their number of blocks, in which it predicts where each ends,
 //! and those with the same number go side by side, too.
 
-use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start};
+use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail};
 
 /// How many keys of one length go side by side.
 pub(crate) const GROUP: usize = 8;
@@ -72,19 +72,10 @@ fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [u32; GROUP] {
     }
     for (hash, key) in hashes.iter_mut().zip(keys) {
         if len % 4 != 0 {
-            *hash = mix_tail(*hash, u64::from(tail(key)));
+            *hash = mix_tail(*hash, tail(key));
         }
     }
     hashes
-}
-
-/// The one to three bytes after a key's last whole word.
-#[inline]
-fn tail(key: &[u8]) -> u32 {
-    match key.last_chunk() {
-        Some(last_word) => u32::from_le_bytes(*last_word) >> (32 - 8 * (key.len() % 4)),
-        None => key.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
-    }
 }
 
 /// Hashes keys of any lengths.
@@ -108,18 +99,10 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 /// blocks is predicted.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
-    let mut classes = [[0; MAX_SORTED]; CLASSES];
-    // The size of each class in a byte of a register: in memory, each key waits for the store of
-    // the one before.
-    let mut sizes = 0_u64;
-    for (index, key) in (0_u8..).zip(keys) {
-        let class = (key.as_ref().len() / 8).min(CLASSES - 1);
-        #[expect(clippy::cast_possible_truncation, reason = "the lowest byte matters")]
-        let size = (sizes >> (8 * class)) as usize % MAX_SORTED;
-        classes[class][size] = index;
-        sizes += 1 << (8 * class);
-    }
-    for ((num_blocks, class), size) in classes.iter().enumerate().zip(sizes.to_le_bytes()) {
+    let mut classes = [0; MAX_SORTED * CLASSES];
+    let sizes = sort(keys, &mut classes);
+    let classes = classes.chunks_exact(MAX_SORTED).zip(sizes.to_le_bytes());
+    for (num_blocks, (class, size)) in classes.enumerate() {
         let class = &class[..size.into()];
         let num_grouped = if num_blocks < CLASSES - 1 { class.len() / LANES * LANES } else { 0 };
         let (grouped, alone) = class.split_at(num_grouped);
@@ -138,6 +121,24 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
             hashes[index] = mix_rest(h, key);
         }
     }
+}
+
+/// Writes the indices of up to [`MAX_SORTED`] keys into the classes that they belong to, each of
+/// which has [`MAX_SORTED`] places, and returns the number of keys in each class in a byte each.
+///
+/// Alone, the loop has the registers that it needs.
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "below 64, and the lowest byte matters")]
+fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
+    // In a register: in memory, each key waits for the store of the one before.
+    let mut sizes = 0_u64;
+    for (index, key) in (0..).zip(keys) {
+        let class = key.as_ref().len().min(8 * CLASSES - 1) / 8;
+        let size = sizes.rotate_right(8 * class as u32);
+        classes[class * MAX_SORTED + size as usize % MAX_SORTED] = index;
+        sizes = (size + 1).rotate_left(8 * class as u32);
+    }
+    sizes
 }
 
 /// Hashes the first `num_blocks` blocks of each key.
