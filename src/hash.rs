@@ -5,7 +5,7 @@
 
 mod batch;
 
-pub(crate) use batch::{GROUP, bloom_hash_batch, bloom_hash_group};
+pub(crate) use batch::{bloom_hash_batch, bloom_hash_four};
 
 const M: u32 = 0xc6a4a793;
 

@@ -141,7 +141,7 @@ fn keys_and_hashes_are_added_alike() {
     assert_eq!(finish(&mut builder), expected);
 }
 
-/// Keys of one length are hashed side by side, others alone, and an iterator may end anywhere, and
+/// Keys of some lengths are hashed side by side, others alone, and an iterator may end anywhere, and
 /// go on behind its end.
 #[test]
 fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
@@ -165,8 +165,14 @@ fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
         }
     }
 
-    let lengths: [fn(usize) -> usize; 4] =
-        [|_| 16, |_| 0, |i| i % 41, |i| if i % 20 == 11 { 15 } else { 21 }];
+    let lengths: [fn(usize) -> usize; 6] = [
+        |_| 16,
+        |_| 0,
+        |i| i % 41,
+        |i| if i % 20 == 11 { 15 } else { 21 },
+        |i| if i % 9 == 2 { 24 } else { 16 },
+        |i| i / 8 % 6 * 8, // Eight of each length.
+    ];
     let mut builder = POLICY.builder();
     for num_keys in (0..40).chain([127, 128, 129, 1000]) {
         for len in lengths {

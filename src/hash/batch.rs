@@ -8,7 +8,7 @@
 use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail};
 
 /// How many keys of one length go side by side.
-pub(crate) const GROUP: usize = 8;
+const GROUP: usize = 8;
 
 /// How many keys of different lengths, but the same number of blocks, go side by side.
 const LANES: usize = 4;
@@ -42,18 +42,44 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     }
 }
 
-/// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices must have the same length.
-#[inline]
-pub(crate) fn bloom_hash_group(keys: &[&[u8]; GROUP], hashes: &mut [u32]) {
-    let len = keys[0].len();
-    if keys.iter().all(|key| key.len() == len) {
-        let alike: [&[u8]; GROUP] = std::array::from_fn(|lane| &keys[lane][..len]);
-        hashes.copy_from_slice(&hash_alike(alike, len));
-    } else {
-        for (key, hash) in keys.iter().zip(hashes) {
-            *hash = super::bloom_hash(key);
+/// The [`bloom_hash`](super::bloom_hash) of each key, side by side if all have the same length and
+/// it is one of the commonest.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "else the keys go through memory")]
+pub(crate) fn bloom_hash_four(keys: [&[u8]; 4]) -> [u32; 4] {
+    let hashes = match keys[0].len() {
+        8 => hash_four_of::<8>(keys),
+        16 => hash_four_of::<16>(keys),
+        24 => hash_four_of::<24>(keys),
+        32 => hash_four_of::<32>(keys),
+        _ => None,
+    };
+    hashes.unwrap_or_else(|| keys.map(super::bloom_hash))
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "else the keys go through memory")]
+fn hash_four_of<const LEN: usize>(keys: [&[u8]; 4]) -> Option<[u32; 4]> {
+    let [Ok(a), Ok(b), Ok(c), Ok(d)] = keys.map(<&[u8; LEN]>::try_from) else { return None };
+    Some(hash_four(a, b, c, d))
+}
+
+/// Not in line, and with a pointer in a register for each key, for the compiler to make vector
+/// instructions of.
+#[inline(never)]
+fn hash_four<const LEN: usize>(
+    a: &[u8; LEN],
+    b: &[u8; LEN],
+    c: &[u8; LEN],
+    d: &[u8; LEN],
+) -> [u32; 4] {
+    let mut hashes = [start(LEN, BLOOM_SEED); 4];
+    for word in (0..LEN).step_by(4) {
+        for (hash, key) in hashes.iter_mut().zip([a, b, c, d]) {
+            *hash = mix_word(*hash, &key[word..word + 4]);
         }
     }
+    hashes
 }
 
 /// Hashes keys of one length.
