@@ -82,7 +82,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; 1.5 to 2.5 times as
-    /// fast as a key at a time, as the keys' hashes and probes overlap, or up to 1.5 times where
+    /// fast as a key at a time, as the keys' hashes and probes overlap, or 1.2 to 1.5 times where
     /// the keys' lengths vary.
     ///
     /// What `matches` held is overwritten. Allocates nothing.
