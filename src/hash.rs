@@ -129,11 +129,11 @@ fn mix_rest(h: u32, data: &[u8]) -> u32 {
     choose(len % 4 != 0, mix_tail(h, tail(data)), h)
 }
 
-/// One of two hashes.
+/// `yes` if `condition`, else `no`.
 ///
-/// Written with an `if`, it becomes a branch around the computation of the first.
+/// Written with an `if`, it becomes a branch around the computation of `yes`.
 #[inline]
-fn choose(first: bool, one: u32, other: u32) -> u32 {
-    let mask = u32::from(first).wrapping_neg();
-    other ^ (other ^ one) & mask
+fn choose(condition: bool, yes: u32, no: u32) -> u32 {
+    let mask = u32::from(condition).wrapping_neg();
+    no ^ (no ^ yes) & mask
 }

@@ -7,7 +7,9 @@ mod common;
 use std::sync::Arc;
 
 use common::strategies::{any_bits_per_key, any_hash, any_key, config};
-use common::{assert_matches_as_reference, assert_reads_as_reference, create_filter, reference};
+use common::{
+    assert_matches_as_reference, assert_reads_as_reference, create_filter, noise, reference,
+};
 use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
     bloom_hash, hash,
@@ -62,6 +64,16 @@ fn reference_filter_block(
         }
     }
     builder.finish()
+}
+
+#[test]
+fn keys_of_every_length_have_leveldbs_hash() {
+    for len in 0..=130 {
+        for seed in [0, 0xbc9f1d34, u32::MAX] {
+            let key = noise(len, seed);
+            assert_eq!(hash(&key, seed), reference::hash(&key, seed), "{len} bytes, seed {seed}");
+        }
+    }
 }
 
 #[test]

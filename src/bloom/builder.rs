@@ -129,7 +129,8 @@ impl BloomFilterBuilder {
     }
 }
 
-/// Faster than a key at a time where all keys have 8, 16, 24 or 32 bytes: their hashes overlap.
+/// Faster than a key at a time where four keys in a row have the same length, and it is 4, 8, 12, …,
+/// or 32 bytes: their hashes overlap.
 impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();

@@ -138,7 +138,8 @@ fn few_may_match(bits: &[u8], count: u8, hash: u32) -> bool {
 /// The probes of a key, from a certain one on.
 #[derive(Clone, Copy)]
 struct Key {
-    // First, to arrive in the register that rotations count by on x86.
+    /// What is added to the hash from probe to probe.
+    // First, to arrive in the register that rotations count by, on x86-64 Linux.
     delta: u32,
     /// Stands for the next probe.
     hash: u32,
@@ -245,8 +246,8 @@ fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], Key { delta, mut hash }: 
     let mut answer = u8::MAX;
     for _ in 0..N {
         let Some(byte) = bits.get(byte_index(reciprocal, bits.len() as u64, hash)) else {
-            // Never, but to return what the bytes so far gave makes the compiler load each before
-            // the next. With a panic here, it loads all in the end, and has no registers for them.
+            // Not reached. An answer made of the bytes so far makes the compiler load each of them
+            // before the next index; with a panic it puts off all loads, and registers run out.
             return answer & 1 != 0;
         };
         answer = answer.rotate_left(delta) & byte;

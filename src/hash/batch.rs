@@ -42,15 +42,19 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
     }
 }
 
-/// The [`bloom_hash`](super::bloom_hash) of each key, side by side if all have the same length and
-/// it is one of the commonest.
+/// The [`bloom_hash`](super::bloom_hash) of each key, side by side if all have the same length, of
+/// up to eight whole words.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else the keys go through memory")]
 pub(crate) fn bloom_hash_four(keys: [&[u8]; 4]) -> [u32; 4] {
     let hashes = match keys[0].len() {
+        4 => hash_four_of::<4>(keys),
         8 => hash_four_of::<8>(keys),
+        12 => hash_four_of::<12>(keys),
         16 => hash_four_of::<16>(keys),
+        20 => hash_four_of::<20>(keys),
         24 => hash_four_of::<24>(keys),
+        28 => hash_four_of::<28>(keys),
         32 => hash_four_of::<32>(keys),
         _ => None,
     };
@@ -64,8 +68,10 @@ fn hash_four_of<const LEN: usize>(keys: [&[u8]; 4]) -> Option<[u32; 4]> {
     Some(hash_four(a, b, c, d))
 }
 
-/// Not in line, and with a pointer in a register for each key, for the compiler to make vector
-/// instructions of.
+/// Hashes four keys of `LEN` bytes, a multiple of 4.
+///
+/// Out of line, and with a register for the address of each key, for the compiler to use vector
+/// instructions.
 #[inline(never)]
 fn hash_four<const LEN: usize>(
     a: &[u8; LEN],
@@ -156,6 +162,8 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "below 64, and the lowest byte matters")]
 fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
+    // A class has a byte for its size, and a key for its index.
+    const { assert!(CLASSES <= 8 && MAX_SORTED <= 128 && MAX_SORTED.is_power_of_two()) };
     // In a register: in memory, each key waits for the store of the one before.
     let mut sizes = 0_u64;
     for (index, key) in (0..).zip(keys) {
@@ -198,13 +206,14 @@ mod tests {
     fn same_as_one_by_one() {
         let bytes: Vec<u8> =
             (0..70_000_u32).map(|i| i.wrapping_mul(0x9e3779b1).to_be_bytes()[0]).collect();
-        for num_keys in [0, 1, 5, 7, 8, 9, 20, 63, 64, 65, 200] {
+        for num_keys in [0, 1, 5, 7, 8, 9, 20, 64, 127, 128, 129, 200] {
             for len in 0..80 {
                 assert_as_one_by_one(&bytes, num_keys, |_| len);
                 assert_as_one_by_one(&bytes, num_keys, |i| if i % 50 == 10 { len } else { 16 });
                 assert_as_one_by_one(&bytes, num_keys, |i| i * 37 % (len + 1));
             }
             assert_as_one_by_one(&bytes, num_keys, |i| i * 7 % 4);
+            assert_as_one_by_one(&bytes, num_keys, |i| 24 + i % 8);
             assert_as_one_by_one(&bytes, num_keys, |i| if i == 3 { 65_537 } else { i % 19 });
             assert_as_one_by_one(&bytes, num_keys, |i| 100 + i * 31 % 101);
         }
