@@ -133,6 +133,8 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 /// blocks is predicted.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
+    // An index that is in range for one is so for the other, which saves a check.
+    let hashes = &mut hashes[..keys.len()];
     let mut classes = [0; MAX_SORTED * CLASSES];
     let sizes = sort(keys, &mut classes);
     let classes = classes.chunks_exact(MAX_SORTED).zip(sizes.to_le_bytes());
