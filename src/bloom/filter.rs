@@ -81,8 +81,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.probes.may_match(self.bits(), hash)
     }
 
-    /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; 1.5 to 2.5 times as
-    /// fast as a key at a time, as the keys' hashes and probes overlap, or 1.2 to 1.5 times where
+    /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; 1.3 to 2.4 times as
+    /// fast as a key at a time, as the keys' hashes and probes overlap, or 1.2 to 1.6 times where
     /// the keys' lengths vary.
     ///
     /// What `matches` held is overwritten. Allocates nothing.

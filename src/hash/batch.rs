@@ -92,8 +92,7 @@ fn hash_four<const LEN: usize>(
 
 /// Hashes keys of one length.
 ///
-/// Not by [`mix_rest`], whose step too many makes filters of keys with a tail take a fifth longer to
-/// build: here the length is the same for all.
+/// Not by [`mix_rest`], which computes a step too many: here the length is the same for all.
 #[inline]
 fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [u32; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];
