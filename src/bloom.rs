@@ -11,6 +11,7 @@ mod lookup;
 mod probes;
 mod regions;
 mod shape;
+mod tuned;
 
 pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};
@@ -45,14 +46,17 @@ use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 /// let mut filter = Vec::new();
 /// policy.create_filter(&[b"hello", b"world"], &mut filter);
 ///
-/// assert_eq!(filter.len(), policy.filter_len(2));
+/// assert_eq!(filter.len(), policy.shape(2).filter_len());
 /// assert!(policy.key_may_match(b"hello", &filter));
 /// assert!(!policy.key_may_match(b"foo", &filter));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
     bits_per_key: usize,
-    num_probes: u8,
+    /// Thousandths of a bit beside them, below 1000.
+    more_millibits: u16,
+    /// `None` if each filter gets its own number, and its own length.
+    num_probes: Option<u8>,
     name: &'static str,
 }
 
@@ -67,7 +71,7 @@ impl BloomFilterPolicy {
     /// with this policy.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
-    /// A policy with LevelDB's number of probes for so many bits per key.
+    /// A policy with LevelDB's lengths and number of probes for so many bits per key.
     ///
     /// 10 bits per key are LevelDB's recommendation, and the default here. 0 gives filters of 64
     /// bits, whatever the number of keys.
@@ -75,15 +79,28 @@ impl BloomFilterPolicy {
     /// Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        // LevelDB computes size_t(bits_per_key * 0.69), ln 2 rounded down to reduce probing cost
-        // a little; between the clamps this is equal to it.
-        let num_probes = match bits_per_key {
-            0..2 => 1,
-            #[expect(clippy::cast_possible_truncation, reason = "at most 43 * 69 / 100")]
-            2..44 => (bits_per_key * 69 / 100) as u8,
-            44.. => MAX_PROBES,
-        };
-        Self { bits_per_key, num_probes, name: Self::NAME }
+        let num_probes = Some(leveldb_num_probes(bits_per_key, 0));
+        Self { bits_per_key, more_millibits: 0, num_probes, name: Self::NAME }
+    }
+
+    /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
+    ///
+    /// A filter has `num_keys * millibits` thousandths of a bit, at least 64 bits, rounded up to
+    /// whole bytes.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let policy = BloomFilterPolicy::from_millibits_per_key(9_750);
+    /// assert_eq!(policy.shape(1_000).filter_len(), 1_219 + 1);
+    /// assert_eq!(BloomFilterPolicy::from_millibits_per_key(10_000), BloomFilterPolicy::new(10));
+    /// ```
+    #[must_use]
+    pub const fn from_millibits_per_key(millibits: usize) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "below 1000")]
+        let (bits_per_key, more_millibits) = (millibits / 1000, (millibits % 1000) as u16);
+        let num_probes = Some(leveldb_num_probes(bits_per_key, more_millibits));
+        Self { more_millibits, num_probes, ..Self::new(bits_per_key) }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -92,7 +109,8 @@ impl BloomFilterPolicy {
         Self { name, ..self }
     }
 
-    /// Filters of the same size with another number of probes for each key.
+    /// Filters of LevelDB's lengths with this number of probes for each key; ends
+    /// [`tuned`](Self::tuned).
     ///
     /// Readers take the number from the filter, so every LevelDB reads the result.
     ///
@@ -103,67 +121,66 @@ impl BloomFilterPolicy {
     #[must_use]
     pub const fn with_num_probes(self, num_probes: u8) -> Self {
         assert!(1 <= num_probes && num_probes <= MAX_PROBES, "number of probes not in 1..=30");
-        Self { num_probes, ..self }
+        Self { num_probes: Some(num_probes), ..self }
     }
 
-    /// The bits that a filter takes for each of its keys.
+    /// Filters with the length, at most LevelDB's, and the number of probes that make the fewest
+    /// false positives; ends [`with_num_probes`](Self::with_num_probes).
     #[must_use]
-    pub const fn bits_per_key(&self) -> usize {
-        self.bits_per_key
+    pub const fn tuned(self) -> Self {
+        Self { num_probes: None, ..self }
     }
 
-    /// The number of bits that a key sets in a filter, at most; 1 to 30.
+    /// The name under which tables store the filters.
     #[must_use]
-    pub const fn num_probes(&self) -> u8 {
-        self.num_probes
+    pub const fn name(&self) -> &'static str {
+        self.name
     }
 
-    /// The length in bytes of a filter for `num_keys` keys, the byte of the probe count included.
+    /// The thousandths of a bit that a filter takes for each of its keys, if a `usize` holds so
+    /// many.
+    #[must_use]
+    pub const fn millibits_per_key(&self) -> usize {
+        self.bits_per_key.saturating_mul(1000).saturating_add(self.more_millibits as usize)
+    }
+
+    /// The length and the number of probes of a filter of `num_keys` keys.
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if `num_keys * bits_per_key` is more than a `usize` holds.
+    /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     #[must_use]
-    pub const fn filter_len(&self, num_keys: usize) -> usize {
-        self.shape(num_keys).filter_len()
-    }
-
-    /// A builder of filters from keys that come one at a time.
-    #[must_use]
-    pub fn builder(&self) -> BloomFilterBuilder {
-        BloomFilterBuilder::new(*self)
-    }
-
-    /// A filter without keys, of the size for `num_keys` of them, to insert them into: for an
-    /// engine's memtable.
-    ///
-    /// With that many keys inserted it has the bytes that
-    /// [`create_filter`](FilterPolicy::create_filter) makes of them; with more, it has more false
-    /// positives. Allocates [`filter_len`](Self::filter_len) bytes.
-    ///
-    /// # Panics
-    ///
-    /// With "capacity overflow", if `num_keys * bits_per_key` is more than a `usize` holds.
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let mut filter = BloomFilterPolicy::default().empty_filter(1_000);
-    /// assert!(!filter.insert(b"apple"));
-    /// assert!(filter.insert(b"apple"));
-    /// assert!(filter.key_may_match(b"apple"));
-    /// ```
-    #[must_use]
-    pub fn empty_filter(&self, num_keys: usize) -> BloomFilter<Vec<u8>> {
-        self.shape(num_keys).empty_filter()
-    }
-
-    /// The shape of a filter as LevelDB's rule sizes it.
-    const fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let num_bits = num_keys.checked_mul(self.bits_per_key).expect("capacity overflow");
+    pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
+        let num_bits = self.num_bits(num_keys).expect("capacity overflow");
         // For small n, a short filter would have a very high false-positive rate.
         let num_bytes = if num_bits < 64 { 8 } else { num_bits.div_ceil(8) };
-        BloomFilterShape { num_bytes, num_probes: self.num_probes }
+        if let Some(num_probes) = self.num_probes {
+            return BloomFilterShape { num_bytes, num_probes };
+        }
+        let num_probes = leveldb_num_probes(self.bits_per_key, self.more_millibits);
+        tuned::shape(BloomFilterShape { num_bytes, num_probes }, num_keys)
+    }
+
+    /// The bits for so many keys, if a `usize` holds their number.
+    fn num_bits(&self, num_keys: usize) -> Option<usize> {
+        let more = num_keys as u128 * u128::from(self.more_millibits);
+        let more = usize::try_from(more.div_ceil(1000)).ok()?;
+        num_keys.checked_mul(self.bits_per_key)?.checked_add(more)
+    }
+}
+
+/// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
+///
+/// ln 2 is rounded down to reduce probing cost a little.
+const fn leveldb_num_probes(bits_per_key: usize, more_millibits: u16) -> u8 {
+    match bits_per_key {
+        // Between the clamps this is equal to it.
+        #[expect(clippy::cast_possible_truncation, reason = "at most 44 * 69 / 100")]
+        0..44 => match (bits_per_key * 1000 + more_millibits as usize) * 69 / 100000 {
+            0 => 1,
+            num_probes => num_probes as u8,
+        },
+        44.. => MAX_PROBES,
     }
 }
 
@@ -179,15 +196,15 @@ impl FilterPolicy for BloomFilterPolicy {
         self.name
     }
 
-    /// Appends the filter, [`filter_len`](BloomFilterPolicy::filter_len) bytes, to `dst`.
+    /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for so many keys to `dst`.
     ///
-    /// Takes time linear in the keys' bytes and in `keys.len() * num_probes`. Allocates at most
+    /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's length. Allocates at most
     /// once, to grow `dst` by exactly what is missing; a filter above 8 MiB also takes scratch
     /// memory, of at most half its length and 256 MiB.
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if `keys.len() * bits_per_key` is more than a `usize` holds.
+    /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         create::append_filter(self.shape(keys.len()), keys.len(), dst, |start, hashes| {
             bloom_hash_batch(&keys[start..start + hashes.len()], hashes);

@@ -38,11 +38,11 @@
 //! ```
 //! use leveldb_filter::BloomFilterPolicy;
 //!
-//! let policy = BloomFilterPolicy::new(10);
-//! assert!(policy.expected_false_positive_rate(1_000_000) > 0.012); // not the "1 %" of the books
+//! let shape = BloomFilterPolicy::new(10).shape(1_000_000);
+//! assert!(shape.expected_false_positive_rate(1_000_000) > 0.012); // not the "1 %" of the books
 //!
-//! let shape = policy.tuned_shape(1_000_000); // no longer, and every LevelDB reads it
-//! assert!(shape.expected_false_positive_rate(1_000_000) < 0.011);
+//! let tuned = BloomFilterPolicy::new(10).tuned().shape(1_000_000); // no longer than that
+//! assert!(tuned.expected_false_positive_rate(1_000_000) < 0.011);
 //! ```
 //!
 //! # In a storage engine
@@ -53,10 +53,10 @@
 //! | read such a table | [`FilterBlockReader`] |
 //! | put filters on user keys where tables hold internal keys | [`InternalKeyPolicy`] |
 //! | write one filter for a whole table, from keys that come one at a time | [`BloomFilterBuilder`] |
-//! | write the filter with the fewest false positives | [`BloomFilterBuilder::finish_tuned_into`] |
+//! | write the filter with the fewest false positives | [`BloomFilterPolicy::tuned`] |
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
-//! | keep a filter beside a memtable | [`BloomFilterPolicy::empty_filter`], [`BloomFilter::insert`], [`clear`](BloomFilter::clear) |
+//! | keep a filter beside a memtable | [`BloomFilterShape::empty_filter`], [`BloomFilter::insert`], [`clear`](BloomFilter::clear) |
 //! | join filters in a compaction | [`BloomFilter::union_with`] |
 //! | compare keys otherwise than by their bytes | a [`FilterPolicy`] of your own |
 //!
@@ -120,8 +120,8 @@
 //!     let hash = bloom_hash(key);
 //!     (0..filters.len()).filter(|&i| filters[i].hash_may_match(hash)).collect()
 //! }
-//! # let policy = leveldb_filter::BloomFilterPolicy::default();
-//! # let mut filters = vec![policy.empty_filter(9), policy.empty_filter(9)];
+//! # let shape = leveldb_filter::BloomFilterPolicy::default().shape(9);
+//! # let mut filters = vec![shape.empty_filter(), shape.empty_filter()];
 //! # filters[1].insert(b"k");
 //! # assert_eq!(tables_to_read(b"k", &filters), [1]);
 //! ```
@@ -131,7 +131,7 @@
 //! ```
 //! use leveldb_filter::BloomFilterPolicy;
 //!
-//! let mut filter = BloomFilterPolicy::new(10).empty_filter(4_096); // keys until it is flushed
+//! let mut filter = BloomFilterPolicy::new(10).shape(4_096).empty_filter(); // keys until it is flushed
 //! filter.insert(b"apple");
 //! if filter.key_may_match(b"plum") {
 //!     // search the memtable
@@ -155,7 +155,7 @@
 //!     }
 //!     Ok(Some(joined))
 //! }
-//! # let filter = leveldb_filter::BloomFilterPolicy::default().empty_filter(9);
+//! # let filter = leveldb_filter::BloomFilterPolicy::default().shape(9).empty_filter();
 //! # assert!(join(&[filter.clone(), filter]).unwrap().is_some());
 //! ```
 //!

@@ -7,8 +7,8 @@ use std::cell::Cell;
 
 use common::{create_filter, noise, random_hashes, reference};
 use leveldb_filter::{
-    BloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
-    InternalKeyPolicy,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
+    FilterPolicy, InternalKeyPolicy,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -124,7 +124,7 @@ fn a_parsed_filter_allocates_nothing() {
 #[test]
 fn an_empty_filter_takes_one_allocation_and_changing_it_none() {
     for num_keys in [0, 1, 100, 5000] {
-        let (mut filter, allocations) = count_allocations(|| POLICY.empty_filter(num_keys));
+        let (mut filter, allocations) = count_allocations(|| POLICY.shape(num_keys).empty_filter());
         assert_eq!(allocations, 1, "{num_keys} keys");
         let other = filter.clone();
         let ((), allocations) = count_allocations(|| {
@@ -141,7 +141,7 @@ fn an_empty_filter_takes_one_allocation_and_changing_it_none() {
 #[test]
 fn a_builder_takes_one_allocation_without_waste() {
     let policy = POLICY.with_num_probes(2);
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     for num_keys in [800_000, 100_000, 5000, 7, 1, 0] {
         let hashes = random_hashes(num_keys, 1);
         let add_hashes = || {
@@ -154,22 +154,22 @@ fn a_builder_takes_one_allocation_without_waste() {
         assert!(num_keys == 800_000 || allocations == 0, "{num_keys} keys: {allocations}");
 
         let mut dst = Vec::new();
-        let ((), allocations) = count_allocations(|| builder.finish_into(&mut dst));
+        let ((), allocations) = count_allocations(|| builder.finish_into(policy, &mut dst));
         assert_eq!(allocations, 1, "{num_keys} keys");
-        assert_eq!(dst.len(), policy.filter_len(num_keys));
+        assert_eq!(dst.len(), policy.shape(num_keys).filter_len());
         assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
     }
 }
 
 #[test]
 fn a_tuned_filter_takes_one_allocation_without_waste() {
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     for num_keys in [0, 1, 100, 5000, 30_000, 262_144] {
         for hash in random_hashes(num_keys, 1) {
             builder.add_hash(hash);
         }
         let mut dst = Vec::new();
-        let ((), allocations) = count_allocations(|| builder.finish_tuned_into(&mut dst));
+        let ((), allocations) = count_allocations(|| builder.finish_into(POLICY.tuned(), &mut dst));
         assert_eq!(allocations, 1, "{num_keys} keys");
         assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
     }
@@ -179,7 +179,7 @@ fn a_tuned_filter_takes_one_allocation_without_waste() {
 fn extending_a_builder_takes_one_allocation_for_all_hashes() {
     for num_keys in [1, 7, 8, 9, 1000] {
         let keys = keys(num_keys);
-        let mut builder = POLICY.builder();
+        let mut builder = BloomFilterBuilder::new();
         let ((), allocations) = count_allocations(|| builder.extend(&keys));
         assert_eq!(allocations, 1, "{num_keys} keys");
         builder.clear();
@@ -190,14 +190,14 @@ fn extending_a_builder_takes_one_allocation_for_all_hashes() {
 
 #[test]
 fn a_builder_fills_the_room_that_a_buffer_has() {
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     let mut dst = Vec::with_capacity(2000);
     for _ in 0..3 {
         builder.extend(keys(100));
-        let ((), allocations) = count_allocations(|| builder.finish_into(&mut dst));
+        let ((), allocations) = count_allocations(|| builder.finish_into(POLICY, &mut dst));
         assert_eq!(allocations, 0);
     }
-    assert_eq!(dst.len(), 3 * POLICY.filter_len(100));
+    assert_eq!(dst.len(), 3 * POLICY.shape(100).filter_len());
 }
 
 /// A filter block that grew by each filter alone would copy all filters before it.

@@ -16,17 +16,15 @@ use leveldb_filter::{
 const POLICY: BloomFilterPolicy =
     BloomFilterPolicy::new(16).with_name("example.Bloom").with_num_probes(8);
 
-const FILTER_LEN: usize = POLICY.filter_len(100);
-
 #[test]
 fn policies_are_made_at_compile_time() {
     static SHARED: &dyn FilterPolicy = &InternalKeyPolicy::new(POLICY);
-    const {
-        assert!(POLICY.bits_per_key() == 16);
-        assert!(POLICY.num_probes() == 8);
-        assert!(FILTER_LEN == 201);
-    }
-    assert_eq!(SHARED.name(), "example.Bloom");
+    const TUNED: BloomFilterPolicy = BloomFilterPolicy::from_millibits_per_key(9_750).tuned();
+    const NAME: &str = POLICY.name();
+    const { assert!(TUNED.millibits_per_key() == 9_750) }
+    assert_eq!(SHARED.name(), NAME);
+    assert_eq!(NAME, "example.Bloom");
+    assert_eq!((POLICY.shape(100).filter_len(), POLICY.shape(100).num_probes()), (201, 8));
 }
 
 #[test]
@@ -84,8 +82,8 @@ fn types_have_the_common_traits() {
 #[test]
 fn the_default_is_10_bits_per_key() {
     assert_eq!(BloomFilterPolicy::default(), BloomFilterPolicy::new(10));
-    assert_eq!(BloomFilterPolicy::default().bits_per_key(), 10);
-    assert_eq!(BloomFilterPolicy::default().num_probes(), 6);
+    assert_eq!(BloomFilterPolicy::default().millibits_per_key(), 10_000);
+    assert_eq!(BloomFilterPolicy::default().shape(100).num_probes(), 6);
 }
 
 #[test]
@@ -110,10 +108,9 @@ fn another_number_of_probes_changes_no_length() {
     let policy = BloomFilterPolicy::default();
     for num_probes in 1..=30 {
         let changed = policy.with_num_probes(num_probes);
-        assert_eq!(changed.num_probes(), num_probes);
-        assert_eq!(changed.bits_per_key(), policy.bits_per_key());
+        assert_eq!(changed.shape(20).num_probes(), num_probes);
         let filter = create_filter(changed, &["fig"; 20]);
-        assert_eq!(filter.len(), policy.filter_len(20));
+        assert_eq!(filter.len(), policy.shape(20).filter_len());
         assert_eq!(filter.last(), Some(&num_probes));
         assert!(policy.key_may_match(b"fig", &filter));
     }
@@ -133,14 +130,14 @@ fn a_reserved_number_of_probes_panics() {
 
 #[test]
 fn the_longest_filter_does_not_wrap() {
-    assert_eq!(BloomFilterPolicy::new(usize::MAX).filter_len(1), usize::MAX / 8 + 2);
-    assert_eq!(BloomFilterPolicy::new(usize::MAX).filter_len(0), 9);
+    assert_eq!(BloomFilterPolicy::new(usize::MAX).shape(1).filter_len(), usize::MAX / 8 + 2);
+    assert_eq!(BloomFilterPolicy::new(usize::MAX).shape(0).filter_len(), 9);
 }
 
 #[test]
 #[should_panic(expected = "capacity overflow")]
 fn a_length_above_usize_panics() {
-    let _ = BloomFilterPolicy::new(usize::MAX / 2 + 1).filter_len(2);
+    let _ = BloomFilterPolicy::new(usize::MAX / 2 + 1).shape(2).filter_len();
 }
 
 #[test]

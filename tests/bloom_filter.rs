@@ -45,7 +45,7 @@ fn assert_hashes_answer_as_reference(bytes: &[u8], hashes: &[u32]) {
 
 fn filter_of_hashes(num_probes: u8, hashes: &[u32]) -> Vec<u8> {
     let mut filter = reference::create_filter_from_hashes(10, num_probes.max(1), hashes);
-    filter[POLICY.filter_len(hashes.len()) - 1] = num_probes;
+    filter[POLICY.shape(hashes.len()).filter_len() - 1] = num_probes;
     filter
 }
 
@@ -209,25 +209,25 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
 #[test]
 #[should_panic(expected = "as many answers as keys")]
 fn a_batch_of_keys_with_too_few_answers_panics() {
-    POLICY.empty_filter(1).keys_may_match(&["fig", "lime"], &mut [false]);
+    POLICY.shape(1).empty_filter().keys_may_match(&["fig", "lime"], &mut [false]);
 }
 
 #[test]
 #[should_panic(expected = "as many answers as keys")]
 fn a_batch_of_keys_with_too_many_answers_panics() {
-    POLICY.empty_filter(1).keys_may_match(&["fig"], &mut [false; 2]);
+    POLICY.shape(1).empty_filter().keys_may_match(&["fig"], &mut [false; 2]);
 }
 
 #[test]
 #[should_panic(expected = "as many answers as hashes")]
 fn a_batch_of_hashes_with_too_few_answers_panics() {
-    POLICY.empty_filter(1).hashes_may_match(&[1, 2], &mut [false]);
+    POLICY.shape(1).empty_filter().hashes_may_match(&[1, 2], &mut [false]);
 }
 
 #[test]
 #[should_panic(expected = "as many answers as hashes")]
 fn a_batch_of_hashes_with_too_many_answers_panics() {
-    POLICY.empty_filter(1).hashes_may_match(&[], &mut [false]);
+    POLICY.shape(1).empty_filter().hashes_may_match(&[], &mut [false]);
 }
 
 proptest! {

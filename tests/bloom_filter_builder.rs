@@ -13,8 +13,12 @@ use proptest::prelude::*;
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 fn finish(builder: &mut BloomFilterBuilder) -> Vec<u8> {
+    finish_with(POLICY, builder)
+}
+
+fn finish_with(policy: BloomFilterPolicy, builder: &mut BloomFilterBuilder) -> Vec<u8> {
     let mut filter = Vec::new();
-    builder.finish_into(&mut filter);
+    builder.finish_into(policy, &mut filter);
     filter
 }
 
@@ -26,7 +30,8 @@ fn assert_builds_as_reference(
     builder: &mut BloomFilterBuilder,
     hashes: &[u32],
 ) {
-    let (bits_per_key, num_probes) = (policy.bits_per_key(), policy.num_probes());
+    let num_probes = policy.shape(hashes.len()).num_probes();
+    let bits_per_key = policy.millibits_per_key() / 1000;
     let expected = reference::create_filter_from_hashes(bits_per_key, num_probes, hashes);
     let what = format!("{} keys, {bits_per_key} bits per key, {num_probes} probes", hashes.len());
 
@@ -35,7 +40,7 @@ fn assert_builds_as_reference(
     }
     assert_eq!(builder.len(), hashes.len());
     // Not assert_eq!, which would print megabytes.
-    assert!(finish(builder) == expected, "builder, {what}");
+    assert!(finish_with(policy, builder) == expected, "builder, {what}");
     assert!(builder.is_empty());
     let keys = keys_with_hashes(hashes);
     assert!(create_filter(policy, &keys) == expected, "create_filter, {what}");
@@ -46,7 +51,7 @@ fn few_keys_make_leveldbs_bytes_for_all_bits_per_key() {
     let hashes = random_hashes(200, 1);
     for bits_per_key in 0..=64 {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        let mut builder = policy.builder();
+        let mut builder = BloomFilterBuilder::new();
         for num_keys in 0..=200 {
             assert_builds_as_reference(policy, &mut builder, &hashes[..num_keys]);
         }
@@ -58,7 +63,7 @@ fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
     let hashes = random_hashes(5000, 2);
     for num_probes in 1..=30 {
         let policy = POLICY.with_num_probes(num_probes);
-        let mut builder = policy.builder();
+        let mut builder = BloomFilterBuilder::new();
         for num_keys in (0..=200).step_by(9).chain([1000, 5000]) {
             assert_builds_as_reference(policy, &mut builder, &hashes[..num_keys]);
         }
@@ -74,14 +79,14 @@ fn large_filters_have_leveldbs_bytes() {
     {
         // So many that few keys make a large filter.
         let bits_per_key = (1000..5000).find(|bits_per_key| num_bytes * 8 % bits_per_key < 8);
-        let policy =
-            BloomFilterPolicy::new(bits_per_key.expect("a number that leaves few bits over"));
-        let num_keys = num_bytes * 8 / policy.bits_per_key();
-        assert_eq!(policy.filter_len(num_keys), num_bytes + 1);
+        let bits_per_key = bits_per_key.expect("a number that leaves few bits over");
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let num_keys = num_bytes * 8 / bits_per_key;
+        assert_eq!(policy.shape(num_keys).filter_len(), num_bytes + 1);
 
         for num_probes in [1, 6, 7, 30] {
             let policy = policy.with_num_probes(num_probes);
-            assert_builds_as_reference(policy, &mut policy.builder(), &hashes[..num_keys]);
+            assert_builds_as_reference(policy, &mut BloomFilterBuilder::new(), &hashes[..num_keys]);
         }
     }
 }
@@ -89,7 +94,7 @@ fn large_filters_have_leveldbs_bytes() {
 #[test]
 fn a_filter_of_a_million_keys_has_leveldbs_bytes() {
     let hashes = random_hashes(1_000_003, 4);
-    assert_builds_as_reference(POLICY, &mut POLICY.builder(), &hashes);
+    assert_builds_as_reference(POLICY, &mut BloomFilterBuilder::new(), &hashes);
 }
 
 /// Keys whose bits lie close together, or come in order of their place in the filter.
@@ -107,7 +112,7 @@ fn large_filters_of_uneven_keys_have_leveldbs_bytes() {
     for hashes in [ascending, descending, close, same(0), same(1 << 17), same(u32::MAX)] {
         for num_probes in [1, 6, 30] {
             let policy = policy.with_num_probes(num_probes);
-            assert_builds_as_reference(policy, &mut policy.builder(), &hashes);
+            assert_builds_as_reference(policy, &mut BloomFilterBuilder::new(), &hashes);
         }
     }
 }
@@ -117,7 +122,7 @@ fn keys_and_hashes_are_added_alike() {
     let keys: Vec<_> = (0..60).map(|len| noise(len, 1)).collect();
     let expected = create_filter(POLICY, &keys);
 
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     for key in &keys {
         builder.add_key(key);
     }
@@ -173,7 +178,7 @@ fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
         |i| if i % 9 == 2 { 24 } else { 16 },
         |i| i / 8 % 10 * 4, // Eight of each length.
     ];
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     for num_keys in (0..40).chain([127, 128, 129, 1000]) {
         for len in lengths {
             let keys: Vec<_> = (0_u32..).zip(0..num_keys).map(|(i, n)| noise(len(n), i)).collect();
@@ -190,7 +195,7 @@ fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
 
 #[test]
 fn equal_keys_count_each_time() {
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     builder.extend(["fig"; 20]);
     assert_eq!(builder.len(), 20);
     assert_eq!(finish(&mut builder), create_filter(POLICY, &["fig"; 20]));
@@ -198,7 +203,7 @@ fn equal_keys_count_each_time() {
 
 #[test]
 fn a_builder_counts_and_drops_its_keys() {
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     assert_eq!((builder.len(), builder.is_empty()), (0, true));
     builder.extend(["fig", "", "fig"]);
     assert_eq!((builder.len(), builder.is_empty()), (3, false));
@@ -214,7 +219,7 @@ fn a_builder_counts_and_drops_its_keys() {
 
 #[test]
 fn a_clone_goes_its_own_way() {
-    let mut builder = POLICY.builder();
+    let mut builder = BloomFilterBuilder::new();
     builder.add_key(b"fig");
     let mut clone = builder.clone();
     clone.add_key(b"lime");
@@ -223,22 +228,24 @@ fn a_clone_goes_its_own_way() {
 }
 
 #[test]
-fn builders_are_made_of_a_policy_or_the_default() {
-    const EMPTY: BloomFilterBuilder = BloomFilterBuilder::new(POLICY.with_num_probes(8));
-    let default = BloomFilterBuilder::default();
-    for (mut builder, num_probes) in [(EMPTY, 8), (default, 6), (POLICY.builder(), 6)] {
-        builder.add_key(b"fig");
-        let expected = create_filter(POLICY.with_num_probes(num_probes), &["fig"]);
-        assert_eq!(finish(&mut builder), expected);
+fn each_filter_of_a_builder_may_have_another_policy() {
+    const EMPTY: BloomFilterBuilder = BloomFilterBuilder::new();
+    for mut builder in [EMPTY, BloomFilterBuilder::default()] {
+        for policy in [POLICY, POLICY.with_num_probes(8), POLICY.tuned(), BloomFilterPolicy::new(3)]
+        {
+            builder.extend(["fig"; 30]);
+            assert_eq!(finish_with(policy, &mut builder), create_filter(policy, &["fig"; 30]));
+        }
     }
 }
 
 #[test]
 fn a_filter_above_usize_panics_before_it_touches_the_buffer() {
-    let mut builder = BloomFilterPolicy::new(usize::MAX / 2 + 1).builder();
+    let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1);
+    let mut builder = BloomFilterBuilder::new();
     builder.extend(["fig", "lime"]);
     let mut dst = b"before".to_vec();
-    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_into(&mut dst))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_into(policy, &mut dst))).is_err());
     assert_eq!(dst, b"before");
     assert_eq!(builder.len(), 2);
 }
@@ -253,13 +260,13 @@ proptest! {
         bits_per_key in any_bits_per_key(),
         num_probes in 1..=30u8,
     ) {
-        let mut builder =
-            BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes).builder();
+        let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
+        let mut builder = BloomFilterBuilder::new();
         let mut expected = dst.clone();
         for keys in key_lists {
             expected.extend(reference::create_filter(bits_per_key, num_probes, &keys));
             builder.extend(keys);
-            builder.finish_into(&mut dst);
+            builder.finish_into(policy, &mut dst);
         }
         prop_assert_eq!(dst, expected);
     }

@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use common::strategies::{any_bits_per_key, any_hash, any_key, config};
 use common::{create_filter, random_hashes, reference};
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, ShapeMismatch};
+use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, ShapeMismatch};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 fn filter_of_hashes(policy: BloomFilterPolicy, hashes: &[u32]) -> BloomFilter<Vec<u8>> {
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     for &hash in hashes {
         builder.add_hash(hash);
     }
     let mut bytes = Vec::new();
-    builder.finish_into(&mut bytes);
+    builder.finish_into(policy, &mut bytes);
     BloomFilter::new(bytes).expect("made by a policy")
 }
 
@@ -45,7 +45,7 @@ fn filters_lie_in_any_buffer() {
         assert!(!filter.insert(b"lime"));
         assert!(filter.insert(b"lime"));
         assert!(filter.key_may_match(b"lime"));
-        filter.union_with(&POLICY.empty_filter(1)).expect("the same shape");
+        filter.union_with(&POLICY.shape(1).empty_filter()).expect("the same shape");
         filter.clear();
         assert!(!filter.key_may_match(b"lime"));
         assert!(!filter.insert(b"fig"));
@@ -76,7 +76,7 @@ fn filters_are_compared_copied_and_printed() {
         let copy = value;
         assert_eq!(copy, value);
     }
-    let filter = POLICY.empty_filter(2);
+    let filter = POLICY.shape(2).empty_filter();
     assert_copies(BloomFilter::new(filter.as_bytes()).expect("made by a policy"));
     assert_copies(BloomFilter::new([0; 9]).expect("no probes"));
 
@@ -84,7 +84,7 @@ fn filters_are_compared_copied_and_printed() {
     assert_eq!(changed, filter);
     changed.insert(b"fig");
     assert_ne!(changed, filter);
-    assert_ne!(POLICY.with_num_probes(7).empty_filter(2), filter);
+    assert_ne!(POLICY.with_num_probes(7).shape(2).empty_filter(), filter);
     assert_eq!(format!("{changed:?}"), "BloomFilter { num_bits: 64, num_probes: 6, .. }");
 }
 
@@ -93,7 +93,7 @@ fn filters_of_other_shapes_have_no_union() {
     let mut filter = filter_of_hashes(POLICY, &random_hashes(100, 1));
     let before = filter.clone();
     for other in [
-        POLICY.empty_filter(101),
+        POLICY.shape(101).empty_filter(),
         filter_of_ones(124, 6),
         filter_of_ones(125, 7),
         filter_of_ones(126, 5),
@@ -115,7 +115,7 @@ fn filters_of_other_shapes_have_no_union() {
 #[expect(clippy::float_cmp, reason = "0 and infinity are exact")]
 fn the_number_of_keys_is_known_at_the_ends() {
     for num_keys in [0, 1, 1000] {
-        assert_eq!(POLICY.empty_filter(num_keys).estimated_num_keys(), 0.0);
+        assert_eq!(POLICY.shape(num_keys).empty_filter().estimated_num_keys(), 0.0);
     }
     for num_bytes in [1, 7, 8, 9, 1000] {
         assert_eq!(filter_of_ones(num_bytes, 6).estimated_num_keys(), f64::INFINITY);
@@ -135,7 +135,7 @@ fn the_number_of_keys_is_estimated() {
             // Half, all and twice the keys that the filter was made for.
             let hashes = random_hashes(2 * num_keys as usize, 2);
             for num_inserted in [num_keys / 2, num_keys, 2 * num_keys] {
-                let mut filter = policy.empty_filter(num_keys as usize);
+                let mut filter = policy.shape(num_keys as usize).empty_filter();
                 for &hash in &hashes[..num_inserted as usize] {
                     filter.insert_hash(hash);
                 }
@@ -159,7 +159,7 @@ fn the_number_of_keys_is_estimated_in_large_filters_too() {
 #[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
 fn filters_without_keys_have_no_false_positives_and_full_ones_no_others() {
     for num_keys in [0, 1, 1000] {
-        assert_eq!(POLICY.empty_filter(num_keys).false_positive_rate(), 0.0);
+        assert_eq!(POLICY.shape(num_keys).empty_filter().false_positive_rate(), 0.0);
     }
     assert_eq!(filter_of_ones(1, 6).false_positive_rate(), 1.0);
     assert_eq!(filter_of_ones(1000, 30).false_positive_rate(), 1.0);
@@ -204,8 +204,8 @@ proptest! {
         num_probes in 1..=30u8,
     ) {
         let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
-        let mut filter = policy.empty_filter(keys.len());
-        prop_assert_eq!(filter.num_bits(), (policy.filter_len(keys.len()) as u64 - 1) * 8);
+        let mut filter = policy.shape(keys.len()).empty_filter();
+        prop_assert_eq!(filter.num_bits(), (policy.shape(keys.len()).filter_len() as u64 - 1) * 8);
         for key in &keys {
             let before = reference::key_may_match(key, filter.as_bytes());
             prop_assert_eq!(filter.insert(key), before);
@@ -259,7 +259,7 @@ proptest! {
     ) {
         let policy = POLICY.with_num_probes(num_probes);
         let num_keys = keys.len() + others.len();
-        let (mut filter, mut other) = (policy.empty_filter(num_keys), policy.empty_filter(num_keys));
+        let (mut filter, mut other) = (policy.shape(num_keys).empty_filter(), policy.shape(num_keys).empty_filter());
         for key in &keys {
             filter.insert(key);
         }

@@ -194,7 +194,7 @@ fn filters_are_leveldbs_byte_for_byte() {
         policy.create_filter(&slices(&keys), &mut filter);
 
         assert_eq!(filter, from_hex(&expected), "{bits_per_key} bits per key, keys {keys:x?}");
-        assert_eq!(filter.len(), policy.filter_len(keys.len()));
+        assert_eq!(filter.len(), policy.shape(keys.len()).filter_len());
         assert!(keys.iter().all(|key| policy.key_may_match(key, &filter)));
     }
 }
@@ -210,7 +210,7 @@ fn large_filters_are_leveldbs() {
         let case = format!("{bits_per_key} bits per key, {num_keys} keys");
         assert_eq!(filter.len(), number(&expected_len), "{case}");
         assert_eq!(format!("{:016x}", fnv1a_64(&filter)), expected_fnv, "{case}");
-        assert_eq!(filter.len(), policy.filter_len(keys.len()), "{case}");
+        assert_eq!(filter.len(), policy.shape(keys.len()).filter_len(), "{case}");
         let mut sample = keys.iter().step_by(1 + keys.len() / 10_000);
         assert!(sample.all(|key| policy.key_may_match(key, &filter)), "{case}");
     }

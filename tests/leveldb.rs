@@ -13,7 +13,9 @@ mod common;
 use std::cell::Cell;
 
 use cases::{Keys, any_filter, any_keys, check, large_filter, many_keys};
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy, InvalidFilter, bloom_hash};
+use leveldb_filter::{
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterPolicy, InvalidFilter, bloom_hash,
+};
 use process::{LevelDb, Request};
 use proptest::prelude::*;
 
@@ -29,14 +31,14 @@ fn filters_like_leveldbs(
     policy: BloomFilterPolicy,
     keys: &[&[u8]],
 ) -> [(&'static str, Vec<u8>); 5] {
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     let mut built = |add: &dyn Fn(&mut _)| {
         let mut filter = Vec::new();
         add(&mut builder);
-        builder.finish_into(&mut filter);
+        builder.finish_into(policy, &mut filter);
         filter
     };
-    let mut inserted = policy.empty_filter(keys.len());
+    let mut inserted = policy.shape(keys.len()).empty_filter();
     for key in keys {
         inserted.insert(key);
     }
@@ -58,16 +60,16 @@ fn filters_for_leveldb(policy: BloomFilterPolicy, num_probes: u8, keys: &[&[u8]]
         tuned_filter(policy, keys),
         common::create_filter(policy, keys),
         common::create_filter(policy.with_num_probes(num_probes), keys),
-        common::create_filter(policy.tuned_for(keys.len()), keys),
+        common::create_filter(policy.tuned(), keys),
     ]
 }
 
 /// The filter with the best number of probes and length.
 fn tuned_filter(policy: BloomFilterPolicy, keys: &[&[u8]]) -> Vec<u8> {
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     builder.extend(keys);
     let mut filter = Vec::new();
-    builder.finish_tuned_into(&mut filter);
+    builder.finish_into(policy.tuned(), &mut filter);
     filter
 }
 
@@ -185,7 +187,7 @@ fn filters_of_better_lengths_are_read_by_leveldb() {
         |leveldb, (bits_per_key, keys, others)| {
             let policy = BloomFilterPolicy::new(bits_per_key);
             let filter = tuned_filter(policy, &keys.slices());
-            if filter.len() < policy.filter_len(keys.0.len()) {
+            if filter.len() < policy.shape(keys.0.len()).filter_len() {
                 let num_shorter = &num_shorter[usize::from(keys.0.len() >= 20_000)];
                 num_shorter.set(num_shorter.get() + 1);
             }

@@ -79,7 +79,7 @@ fn keys_of_every_length_have_leveldbs_hash() {
 #[test]
 fn the_number_of_probes_is_leveldbs_for_all_bits_per_key() {
     for bits_per_key in (0..100_000).chain(usize::MAX - 1000..=usize::MAX) {
-        let num_probes = BloomFilterPolicy::new(bits_per_key).num_probes();
+        let num_probes = BloomFilterPolicy::new(bits_per_key).shape(0).num_probes();
         assert_eq!(num_probes, reference::num_probes(bits_per_key), "{bits_per_key} bits per key");
     }
 }
@@ -103,7 +103,7 @@ proptest! {
         let policy = BloomFilterPolicy::new(bits_per_key);
         let filter = create_filter(policy, &keys);
 
-        prop_assert_eq!(filter.len(), policy.filter_len(keys.len()));
+        prop_assert_eq!(filter.len(), policy.shape(keys.len()).filter_len());
         let num_probes = reference::num_probes(bits_per_key);
         prop_assert_eq!(filter, reference::create_filter(bits_per_key, num_probes, &keys));
     }
@@ -140,10 +140,10 @@ proptest! {
     fn filter_lengths_are_leveldbs(num_keys in 0..0x10000usize, bits_per_key in 0..0x10000usize) {
         let policy = BloomFilterPolicy::new(bits_per_key);
         let filter_len = reference::num_bytes(bits_per_key, num_keys) + 1;
-        prop_assert_eq!(policy.filter_len(num_keys), filter_len);
+        prop_assert_eq!(policy.shape(num_keys).filter_len(), filter_len);
         let few_keys = num_keys % 100;
         let filter_len = reference::num_bytes(bits_per_key, few_keys) + 1;
-        prop_assert_eq!(policy.filter_len(few_keys), filter_len);
+        prop_assert_eq!(policy.shape(few_keys).filter_len(), filter_len);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use criterion::{Criterion, Throughput};
-use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
 
 use crate::keys::{KeyLen, Keys};
 use crate::reference;
@@ -32,25 +32,25 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             });
             group.bench_function("builder", |bencher| {
                 let keys: &[&[u8]] = &keys;
-                let mut builder = policy.builder();
+                let mut builder = BloomFilterBuilder::new();
                 let mut dst = Vec::new();
                 bencher.iter(|| {
                     dst.clear();
                     for key in keys {
                         builder.add_key(key);
                     }
-                    builder.finish_into(&mut dst);
+                    builder.finish_into(policy, &mut dst);
                     dst.len()
                 });
             });
             group.bench_function("builder, extended", |bencher| {
                 let keys: &[&[u8]] = &keys;
-                let mut builder = policy.builder();
+                let mut builder = BloomFilterBuilder::new();
                 let mut dst = Vec::new();
                 bencher.iter(|| {
                     dst.clear();
                     builder.extend(keys);
-                    builder.finish_into(&mut dst);
+                    builder.finish_into(policy, &mut dst);
                     dst.len()
                 });
             });

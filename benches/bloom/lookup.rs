@@ -6,7 +6,9 @@ use std::ops::Deref;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy, bloom_hash};
+use leveldb_filter::{
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterPolicy, bloom_hash,
+};
 
 use crate::keys::{KeyLen, Keys, hashes};
 use crate::reference;
@@ -18,7 +20,7 @@ struct Case {
     lookups: usize,
 }
 
-/// LevelDB's 6 probes in each level of the caches, and what `tuned_for` gives larger tables.
+/// LevelDB's 6 probes in each level of the caches, and what `tuned` gives larger tables.
 const CASES: [Case; 4] = [
     Case { keys: 32, probes: 6, lookups: 4_096 },
     Case { keys: 20_000, probes: 6, lookups: 20_000 },
@@ -93,7 +95,7 @@ fn bench_by_keys(criterion: &mut Criterion) {
 /// A filter with half of its keys from each set, and the rest made up to hashes alone.
 fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
     let policy = BloomFilterPolicy::default().with_num_probes(case.probes);
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     for keys in key_sets {
         builder.extend(keys.iter().take(case.keys / key_sets.len()));
     }
@@ -101,7 +103,7 @@ fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
         builder.add_hash(hash);
     }
     let mut filter = Vec::new();
-    builder.finish_into(&mut filter);
+    builder.finish_into(policy, &mut filter);
     filter
 }
 

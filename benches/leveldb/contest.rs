@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
+use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
 
 use crate::keys::{KeyLen, Keys, hashes};
 use crate::options::Options;
@@ -78,7 +78,7 @@ fn time_creation(
     let num_keys = repetitions * keys.len();
     let rounds = rounds.min(MAX_KEYS / num_keys).max(1);
     let request = Request::new(b'C').u32(MEMBERS).u64(repetitions as u64);
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     let (mut filter, mut built) = (Vec::new(), Vec::new());
     let contenders: [Contender<'_>; 3] = [
         Box::new(|_| nanoseconds(&leveldb.ask(&request))),
@@ -98,7 +98,7 @@ fn time_creation(
                     for key in black_box(keys) {
                         builder.add_key(key);
                     }
-                    builder.finish_into(&mut built);
+                    builder.finish_into(policy, &mut built);
                     black_box(&built);
                 }
             })

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::shape::BloomFilterShape;
 use super::{BloomFilterPolicy, create};
 use crate::bloom_hash;
 use crate::hash::bloom_hash_four;
@@ -10,35 +9,35 @@ use crate::hash::bloom_hash_four;
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
 /// Only the 4-byte hash of each key is kept, so an engine that writes a table need not hold its
-/// keys until the filter can be sized. The bytes of [`finish_into`](Self::finish_into) are those of
+/// keys until the filter can be sized. The policy comes last, for whoever can choose it only when
+/// the keys are counted; the bytes of [`finish_into`](Self::finish_into) are those of its
 /// [`create_filter`](crate::FilterPolicy::create_filter) with the same keys. A builder can be used
 /// again after each filter, and keeps its buffer.
 ///
 /// ```
-/// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+/// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
 ///
-/// let mut builder = BloomFilterPolicy::new(10).builder();
+/// let mut builder = BloomFilterBuilder::new();
 /// builder.add_key(b"apple");
 /// builder.extend(["pear", "plum"]);
 /// assert_eq!(builder.len(), 3);
 ///
 /// let mut filter = Vec::new();
-/// builder.finish_into(&mut filter);
+/// builder.finish_into(BloomFilterPolicy::new(10).tuned(), &mut filter);
 /// assert!(builder.is_empty());
 /// assert!(BloomFilter::new(filter)?.key_may_match(b"pear"));
 /// # Ok::<(), leveldb_filter::InvalidFilter>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct BloomFilterBuilder {
-    policy: BloomFilterPolicy,
     hashes: Vec<u32>,
 }
 
 impl BloomFilterBuilder {
-    /// A builder without keys, for filters of `policy`. Allocates nothing yet.
+    /// A builder without keys. Allocates nothing yet.
     #[must_use]
-    pub const fn new(policy: BloomFilterPolicy) -> Self {
-        Self { policy, hashes: Vec::new() }
+    pub const fn new() -> Self {
+        Self { hashes: Vec::new() }
     }
 
     /// Adds a key; equal keys count each time, as in `create_filter`.
@@ -72,60 +71,28 @@ impl BloomFilterBuilder {
         self.hashes.clear();
     }
 
-    /// Appends the filter of the keys to `dst`, which keeps what it holds, and drops the keys.
+    /// Appends the filter that `policy` makes of the keys to `dst`, which keeps what it holds, and
+    /// drops the keys.
     ///
-    /// Without keys that is a filter that matches nothing. Takes time linear in the number of keys,
-    /// and memory as `create_filter` does.
-    ///
-    /// # Panics
-    ///
-    /// With "capacity overflow", if the number of keys times the bits per key is more than a
-    /// `usize` holds.
-    pub fn finish_into(&mut self, dst: &mut Vec<u8>) {
-        self.finish_with_shape(self.policy.shape(self.len()), dst);
-    }
-
-    /// Appends the filter of the keys with the fewest false positives that LevelDB reads, in no
-    /// more bytes than [`finish_into`](Self::finish_into), and drops the keys.
-    ///
-    /// The filter has the [`tuned_shape`](BloomFilterPolicy::tuned_shape) for its number of keys.
-    /// With 10 bits per key there are 7 % fewer false positives with 10,000 keys, 30 % with
-    /// 100,000, and 44 % with 300,000. The choice takes up to 4 ms, but 0.03 ms below 20,000 keys.
-    /// Each probe more than LevelDB's costs time in writing and reading. Takes memory as
-    /// `finish_into` does.
+    /// Without keys that is a filter that matches nothing. Takes time linear in the number of keys
+    /// and in the filter's length, and memory as `create_filter` does.
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if the number of keys times the bits per key is more than a
-    /// `usize` holds.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
-    ///
-    /// let mut builder = BloomFilterPolicy::new(10).builder();
-    /// builder.extend((0..150_000_u32).map(u32::to_le_bytes));
-    ///
-    /// let mut filter = Vec::new();
-    /// builder.finish_tuned_into(&mut filter);
-    /// assert!(BloomFilter::new(filter)?.false_positive_rate() < 0.012); // with finish_into 0.021
-    /// # Ok::<(), leveldb_filter::InvalidFilter>(())
-    /// ```
-    pub fn finish_tuned_into(&mut self, dst: &mut Vec<u8>) {
-        self.finish_with_shape(self.policy.tuned_shape(self.len()), dst);
+    /// With "capacity overflow", if the filter has more bits than a `usize` holds; then the keys
+    /// and `dst` are as before.
+    pub fn finish_into(&mut self, policy: BloomFilterPolicy, dst: &mut Vec<u8>) {
+        let hashes = &self.hashes;
+        create::append_filter(policy.shape(hashes.len()), hashes.len(), dst, |start, batch| {
+            batch.copy_from_slice(&hashes[start..start + batch.len()]);
+        });
+        self.clear();
     }
 
     fn add_keys(&mut self, keys: &[impl AsRef<[u8]>]) {
         for key in keys {
             self.add_key(key.as_ref());
         }
-    }
-
-    fn finish_with_shape(&mut self, shape: BloomFilterShape, dst: &mut Vec<u8>) {
-        let hashes = &self.hashes;
-        create::append_filter(shape, hashes.len(), dst, |start, batch| {
-            batch.copy_from_slice(&hashes[start..start + batch.len()]);
-        });
-        self.clear();
     }
 }
 
@@ -149,9 +116,6 @@ impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
 /// Shows the number of keys, not their hashes.
 impl fmt::Debug for BloomFilterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BloomFilterBuilder")
-            .field("policy", &self.policy)
-            .field("len", &self.len())
-            .finish_non_exhaustive()
+        f.debug_struct("BloomFilterBuilder").field("len", &self.len()).finish_non_exhaustive()
     }
 }

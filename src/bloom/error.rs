@@ -49,8 +49,8 @@ impl Error for InvalidFilter {}
 /// ```
 /// use leveldb_filter::BloomFilterPolicy;
 ///
-/// let mut small = BloomFilterPolicy::new(10).empty_filter(100);
-/// let large = BloomFilterPolicy::new(10).empty_filter(200);
+/// let mut small = BloomFilterPolicy::new(10).shape(100).empty_filter();
+/// let large = BloomFilterPolicy::new(10).shape(200).empty_filter();
 /// assert_eq!(
 ///     small.union_with(&large).unwrap_err().to_string(),
 ///     "a filter of 1000 bits and 6 probes has no union with one of 2000 bits and 6 probes"

@@ -109,7 +109,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, bloom_hash};
     ///
-    /// let mut filter = BloomFilterPolicy::default().empty_filter(1);
+    /// let mut filter = BloomFilterPolicy::default().shape(1).empty_filter();
     /// filter.insert(b"apple");
     ///
     /// let mut matches = [false; 2];

@@ -3,22 +3,21 @@
 use super::BloomFilter;
 use super::probes::Probes;
 
-/// The length and the number of probes of filters that are to be made.
+/// The length and the number of probes of a filter: what a
+/// [policy](crate::BloomFilterPolicy::shape) decides for a number of keys.
 ///
-/// [`BloomFilterPolicy::tuned_shape`](crate::BloomFilterPolicy::tuned_shape) chooses the shape with
-/// the fewest false positives. LevelDB reads filters of every shape, since it takes both from the
-/// filter's bytes.
+/// LevelDB reads filters of every shape, since it takes both from the filter's bytes.
 ///
 /// ```
 /// use leveldb_filter::BloomFilterPolicy;
 ///
-/// let policy = BloomFilterPolicy::new(10);
-/// let shape = policy.tuned_shape(150_000);
-/// assert_eq!((policy.filter_len(150_000), policy.num_probes()), (187_501, 6));
-/// assert_eq!((shape.filter_len(), shape.num_probes()), (187_464, 8));
+/// let shape = BloomFilterPolicy::new(10).shape(150_000);
+/// assert_eq!((shape.filter_len(), shape.num_probes()), (187_501, 6));
+/// assert!(shape.expected_false_positive_rate(150_000) > 0.02);
 ///
-/// assert!(policy.expected_false_positive_rate(150_000) > 0.02);
-/// assert!(shape.expected_false_positive_rate(150_000) < 0.012);
+/// let tuned = BloomFilterPolicy::new(10).tuned().shape(150_000);
+/// assert!(tuned.filter_len() <= shape.filter_len());
+/// assert!(tuned.expected_false_positive_rate(150_000) < 0.012);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterShape {
@@ -42,15 +41,16 @@ impl BloomFilterShape {
 
     /// A filter without keys, to insert them into: for an engine's memtable.
     ///
-    /// With the keys that the shape was chosen for it has the bytes that
-    /// [`finish_tuned_into`](crate::BloomFilterBuilder::finish_tuned_into) makes of them. Allocates
-    /// [`filter_len`](Self::filter_len) bytes.
+    /// With as many keys inserted as the shape was made for, it has the bytes that
+    /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; with more, it has more
+    /// false positives. Allocates [`filter_len`](Self::filter_len) bytes.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// let mut filter = BloomFilterPolicy::default().tuned_shape(1_000).empty_filter();
-    /// filter.insert(b"apple");
+    /// let mut filter = BloomFilterPolicy::default().shape(1_000).empty_filter();
+    /// assert!(!filter.insert(b"apple"));
+    /// assert!(filter.insert(b"apple"));
     /// assert!(filter.key_may_match(b"apple"));
     /// ```
     #[must_use]

@@ -18,26 +18,22 @@ impl Effort {
     }
 }
 
-/// How a builder makes its filter.
-pub(crate) type Finish = fn(&mut BloomFilterBuilder, &mut Vec<u8>);
-
 /// The share of absent keys that filters of `num_keys` keys match. Equal seeds use equal keys.
 pub(crate) fn false_positive_rate(
     policy: BloomFilterPolicy,
-    finish: Finish,
     num_keys: usize,
     effort: Effort,
     seed: u64,
 ) -> f64 {
     let mut keys = words(seed).map(u64::to_le_bytes);
     let lookups_per_filter = effort.num_lookups.div_ceil(effort.num_filters);
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     let mut filter = Vec::new();
     let mut false_positives = 0;
     for _ in 0..effort.num_filters {
         builder.extend(keys.by_ref().take(num_keys));
         filter.clear();
-        finish(&mut builder, &mut filter);
+        builder.finish_into(policy, &mut filter);
         let absent = keys.by_ref().take(lookups_per_filter);
         false_positives += absent.filter(|key| policy.key_may_match(key, &filter)).count();
     }

@@ -85,21 +85,14 @@ fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
 }
 
 fn table(measured: &[Rates]) -> Vec<String> {
-    let (bits_per_key, num_probes) = (POLICY.bits_per_key(), POLICY.num_probes());
-    let leveldb = format!(" LevelDB's {num_probes} probes ");
     let mut lines = vec![
-        format!("False positives in per cent, {bits_per_key} bits per key; LevelDB says 1 %"),
+        "False positives in per cent, 10 bits per key; LevelDB says 1 %".into(),
+        format!("{:10}  {:8}  {:-^18}  {:-^42}", "", "", " LevelDB's 6 probes ", " tuned() "),
         format!(
-            "{:10}  {:8}  {leveldb:-^18}  {:-^16}  {:-^42}",
-            "", "", " tuned_for ", " finish_tuned_into "
-        ),
-        format!(
-            "{:>10}  {:>8}  {:>8}  {:>8}  {:>6}  {:>8}  {:>6}  {:>6}  {:>8}  {:>8}  {:>6}",
+            "{:>10}  {:>8}  {:>8}  {:>8}  {:>6}  {:>6}  {:>8}  {:>8}  {:>6}",
             "keys",
             "textbook",
             "expected",
-            "measured",
-            "probes",
             "measured",
             "bytes",
             "probes",
@@ -114,24 +107,22 @@ fn table(measured: &[Rates]) -> Vec<String> {
 
 fn row(rates: &Rates) -> String {
     let num_keys = rates.num_keys;
-    let shape = POLICY.tuned_shape(num_keys);
-    let [textbook, expected, leveldb, probes, expected_tuned, tuned] = [
+    let (leveldb_shape, shape) = (POLICY.shape(num_keys), POLICY.tuned().shape(num_keys));
+    let [textbook, expected, leveldb, expected_tuned, tuned] = [
         rates::textbook(),
-        POLICY.expected_false_positive_rate(num_keys),
+        leveldb_shape.expected_false_positive_rate(num_keys),
         rates.leveldb,
-        rates.probes,
         shape.expected_false_positive_rate(num_keys),
         rates.tuned,
     ]
     .map(|rate| format!("{:>8.3}", 100.0 * rate));
     let keys = grouped(num_keys);
-    let shorter = POLICY.filter_len(num_keys) - shape.filter_len();
+    let shorter = leveldb_shape.filter_len() - shape.filter_len();
     let bytes = if shorter == 0 { "same".into() } else { format!("-{shorter}") };
     let fewer = 100.0 * (1.0 - rates.tuned / rates.leveldb);
     format!(
-        "{keys:>10}  {textbook}  {expected}  {leveldb}  {:>6}  {probes}  {bytes:>6}  {:>6}  \
+        "{keys:>10}  {textbook}  {expected}  {leveldb}  {bytes:>6}  {:>6}  \
          {expected_tuned}  {tuned}  {fewer:>4.1} %",
-        POLICY.tuned_for(num_keys).num_probes(),
         shape.num_probes()
     )
 }

@@ -71,12 +71,6 @@ impl Filters {
         array::from_fn(|i| self.with_rarer_causes(num_probes[i], all_set[i]))
     }
 
-    /// The rate if probes favoured no bits: some hundred times as fast to compute.
-    pub(super) fn rate_without_favoured_bits(&self, num_probes: u8) -> f64 {
-        let textbook = (0..num_probes).fold(1.0, |rate, _| rate * self.fill(num_probes));
-        self.with_rarer_causes(num_probes, textbook)
-    }
-
     /// The share of bits that are set, if probes are uniform.
     fn fill(&self, num_probes: u8) -> f64 {
         probability_of_hit(f64::from(num_probes) * self.hits())

@@ -8,7 +8,7 @@ pub(super) fn float(n: u64) -> f64 {
     n as f64
 }
 
-pub(super) fn gcd(a: u64, b: u64) -> u64 {
+pub(in crate::bloom) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn integers(low: f64, high: f64) -> impl Iterator<Item = f64> {
 ///
 /// Uses only what IEEE 754 rounds alike everywhere, which [`f64::exp_m1`] does not, so that a
 /// choice by the model is the same on every platform.
-pub(super) fn probability_of_hit(expected: f64) -> f64 {
+pub(in crate::bloom) fn probability_of_hit(expected: f64) -> f64 {
     // A Padé approximant of an eighth of it, with which three doublings give seven digits.
     let x = expected.min(48.0) / 8.0;
     let square = x * x;

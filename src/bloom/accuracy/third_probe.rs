@@ -19,7 +19,7 @@ const INVERSE: u32 = 0xffff0001;
 ///
 /// The hash `bit + t * bits`, whose bit is `bit`, is one of a third probe if `y + bit * INVERSE`
 /// is a `v`. These points are a lattice, so that the few within a box are found at once.
-pub(super) struct Lattice {
+pub(in crate::bloom) struct Lattice {
     pub(super) bits: u64,
     pub(super) unit: u32,
     /// A reduced basis, the shorter vector first.
@@ -32,7 +32,7 @@ pub(super) struct Lattice {
 
 impl Lattice {
     /// For at most 2<sup>32</sup> bits.
-    pub(super) fn new(bits: u64) -> Self {
+    pub(in crate::bloom) fn new(bits: u64) -> Self {
         // 0 for 2^32 bits, where all `t` are the same.
         let unit = u32::try_from(bits).map_or(0, |bits| bits.wrapping_mul(INVERSE));
         let [a, b] = reduced_basis(unit, NUM_HASHES / float(bits));
@@ -44,7 +44,7 @@ impl Lattice {
 
     /// The square of the shortest vector's length, if the box of all hashes of third probes has
     /// sides of 1.
-    pub(super) fn shortest_squared(&self) -> f64 {
+    pub(in crate::bloom) fn shortest_squared(&self) -> f64 {
         let [t, y] = self.basis[0];
         let (t, y) = (t * float(self.bits) / NUM_HASHES, y / f64::from(NUM_VALUES));
         t * t + y * y

@@ -32,7 +32,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// let mut filter = BloomFilterPolicy::default().empty_filter(1_000);
+    /// let mut filter = BloomFilterPolicy::default().shape(1_000).empty_filter();
     /// for key in 0..1_000_u32 {
     ///     filter.insert(&key.to_le_bytes());
     /// }
@@ -106,10 +106,11 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// let mut filter = BloomFilterPolicy::default().empty_filter(100);
+    /// let shape = BloomFilterPolicy::default().shape(100);
+    /// let mut filter = shape.empty_filter();
     /// filter.insert(b"apple");
     /// filter.clear();
-    /// assert_eq!(filter, BloomFilterPolicy::default().empty_filter(100));
+    /// assert_eq!(filter, shape.empty_filter());
     /// ```
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
@@ -127,8 +128,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// let policy = BloomFilterPolicy::default();
-    /// let (mut fruit, mut nuts) = (policy.empty_filter(100), policy.empty_filter(100));
+    /// let shape = BloomFilterPolicy::default().shape(100);
+    /// let (mut fruit, mut nuts) = (shape.empty_filter(), shape.empty_filter());
     /// fruit.insert(b"apple");
     /// nuts.insert(b"almond");
     ///

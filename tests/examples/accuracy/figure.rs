@@ -14,23 +14,17 @@ struct Series {
     measured: fn(&Rates) -> f64,
 }
 
-const SERIES: [Series; 3] = [
+const SERIES: [Series; 2] = [
     Series {
         stroke: solid("#c2410c"),
         label: "LevelDB's 6 probes: model, and measured",
-        expected: |num_keys| POLICY.expected_false_positive_rate(num_keys),
+        expected: |num_keys| POLICY.shape(num_keys).expected_false_positive_rate(num_keys),
         measured: |rates| rates.leveldb,
     },
     Series {
-        stroke: solid("#1d4ed8"),
-        label: "tuned_for: the best number of probes",
-        expected: |num_keys| POLICY.tuned_for(num_keys).expected_false_positive_rate(num_keys),
-        measured: |rates| rates.probes,
-    },
-    Series {
         stroke: solid("#15803d"),
-        label: "finish_tuned_into: the best length, too",
-        expected: |num_keys| POLICY.tuned_shape(num_keys).expected_false_positive_rate(num_keys),
+        label: "tuned(): model, and measured",
+        expected: |num_keys| POLICY.tuned().shape(num_keys).expected_false_positive_rate(num_keys),
         measured: |rates| rates.tuned,
     },
 ];
@@ -41,11 +35,8 @@ const fn solid(color: &'static str) -> Stroke {
 }
 
 pub(crate) fn svg(measured: &[Rates]) -> String {
-    let title = format!(
-        "False positives, % of absent keys: LevelDB's Bloom filter, {} bits per key",
-        POLICY.bits_per_key()
-    );
-    let mut plot = Plot::new(&title, 10..=10_000_000, MAX_PERCENT);
+    let title = "False positives, % of absent keys: LevelDB's Bloom filter, 10 bits per key";
+    let mut plot = Plot::new(title, 10..=10_000_000, MAX_PERCENT);
     for half_percents in 0..=5 {
         let percent = f64::from(half_percents) / 2.0;
         plot.value(percent, &format!("{percent:.1} %"));
@@ -63,9 +54,8 @@ pub(crate) fn svg(measured: &[Rates]) -> String {
         plot.dots(stroke, measured.iter().map(|rates| (rates.num_keys, 100.0 * rate(rates))));
     }
 
-    let textbook = format!("{} probes, by the textbook", POLICY.num_probes());
     let mut legend = SERIES.map(|Series { stroke, label, .. }| (stroke, label)).to_vec();
-    legend.push((TEXTBOOK, &textbook));
+    legend.push((TEXTBOOK, "6 probes, by the textbook"));
     plot.legend(4, 388.0, &legend);
     plot.finish()
 }

@@ -1,10 +1,12 @@
 //! What is measured, and what the textbook says of it.
 
-use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
+use leveldb_filter::BloomFilterPolicy;
 
 use crate::measure::{Effort, false_positive_rate};
 
-pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+const BITS_PER_KEY: u8 = 10;
+const NUM_PROBES: u8 = 6;
+pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(BITS_PER_KEY as usize);
 
 const SEED: u64 = 0xbc9f1d34;
 const ROUND_SIZES: [usize; 8] =
@@ -21,9 +23,6 @@ const THOUSANDS: [usize; 20] = [
 pub(crate) struct Rates {
     pub(crate) num_keys: usize,
     pub(crate) leveldb: f64,
-    /// With the best number of probes.
-    pub(crate) probes: f64,
-    /// With the best length, too.
     pub(crate) tuned: f64,
 }
 
@@ -31,13 +30,8 @@ impl Rates {
     pub(crate) fn measure(num_keys: usize) -> Self {
         // Some 40,000 false positives: a statistical error of 0.5 %.
         let effort = Effort::with_total_keys(1_000_000, num_keys, 4_000_000);
-        let rate = |policy, finish| false_positive_rate(policy, finish, num_keys, effort, SEED);
-        Self {
-            num_keys,
-            leveldb: rate(POLICY, BloomFilterBuilder::finish_into),
-            probes: rate(POLICY.tuned_for(num_keys), BloomFilterBuilder::finish_into),
-            tuned: rate(POLICY, BloomFilterBuilder::finish_tuned_into),
-        }
+        let rate = |policy| false_positive_rate(policy, num_keys, effort, SEED);
+        Self { num_keys, leveldb: rate(POLICY), tuned: rate(POLICY.tuned()) }
     }
 
     /// Whether this is a row of the table, not only a point of the figure.
@@ -66,7 +60,6 @@ fn power_of_ten(exponent: f64) -> usize {
 
 /// `(1 - e^(-kn/m))^k`, the same for every number of keys.
 pub(crate) fn textbook() -> f64 {
-    let probes = f64::from(POLICY.num_probes());
-    let bits_per_key = f64::from(u32::try_from(POLICY.bits_per_key()).expect("10"));
+    let (probes, bits_per_key) = (f64::from(NUM_PROBES), f64::from(BITS_PER_KEY));
     (1.0 - (-probes / bits_per_key).exp()).powf(probes)
 }

@@ -93,7 +93,8 @@ impl FilterShape {
 
     /// To where LevelDB takes this number of probes, unless the writer chose another.
     fn narrowed(self) -> Self {
-        let usual = |bits: &usize| BloomFilterPolicy::new(*bits).num_probes() == self.num_probes;
+        let usual =
+            |bits: &usize| BloomFilterPolicy::new(*bits).shape(0).num_probes() == self.num_probes;
         let fewest = self.bits_per_key.clone().find(usual);
         let most = self.bits_per_key.clone().rfind(usual);
         match (fewest, most) {

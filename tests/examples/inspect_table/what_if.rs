@@ -68,13 +68,12 @@ impl WhatIf {
 
         let mut rows = [Row::default(); BITS_PER_KEY.len()];
         for ((row, policy), builder) in rows.iter_mut().zip(policies).zip(builders) {
-            let one_filter =
-                |finish| Candidate::of_filter(&one_filter(policy, &hashes, finish), lookups);
+            let one_filter = |policy| Candidate::of_filter(&one_filter(policy, &hashes), lookups);
             *row = Row {
-                bits_per_key: policy.bits_per_key(),
+                bits_per_key: policy.millibits_per_key() / 1000,
                 filter_block: Candidate::of_filter_block(&builder.finish(), lookups),
-                one_filter: one_filter(BloomFilterBuilder::finish_into),
-                one_filter_tuned: one_filter(BloomFilterBuilder::finish_tuned_into),
+                one_filter: one_filter(policy),
+                one_filter_tuned: one_filter(policy.tuned()),
             };
         }
         Ok(Self { num_keys: hashes.len(), rows })
@@ -128,17 +127,13 @@ impl Candidate {
     }
 }
 
-fn one_filter(
-    policy: BloomFilterPolicy,
-    hashes: &[u32],
-    finish: fn(&mut BloomFilterBuilder, &mut Vec<u8>),
-) -> Vec<u8> {
-    let mut builder = policy.builder();
+fn one_filter(policy: BloomFilterPolicy, hashes: &[u32]) -> Vec<u8> {
+    let mut builder = BloomFilterBuilder::new();
     for &hash in hashes {
         builder.add_hash(hash);
     }
     let mut filter = Vec::new();
-    finish(&mut builder, &mut filter);
+    builder.finish_into(policy, &mut filter);
     filter
 }
 

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::strategies::{any_bits_per_key, any_key, config};
 use common::{random_hashes, reference};
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, bloom_hash};
+use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, bloom_hash};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -15,19 +15,19 @@ use proptest::prelude::*;
 /// matches all of them.
 #[track_caller]
 fn assert_tunes(policy: BloomFilterPolicy, hashes: &[u32]) {
-    let what = format!("{} keys, {} bits per key", hashes.len(), policy.bits_per_key());
-    let shape = policy.tuned_shape(hashes.len());
-    let longest = policy.filter_len(hashes.len());
+    let what = format!("{} keys, {} millibits per key", hashes.len(), policy.millibits_per_key());
+    let shape = policy.tuned().shape(hashes.len());
+    let longest = policy.shape(hashes.len()).filter_len();
     assert!((longest - longest / 50..=longest).contains(&shape.filter_len()), "{what}: {shape:?}");
 
-    let mut builder = policy.builder();
+    let mut builder = BloomFilterBuilder::new();
     let mut filled = shape.empty_filter();
     for &hash in hashes {
         builder.add_hash(hash);
         filled.insert_hash(hash);
     }
     let mut filter = b"before".to_vec();
-    builder.finish_tuned_into(&mut filter);
+    builder.finish_into(policy.tuned(), &mut filter);
     assert!(builder.is_empty(), "{what}");
     assert!(filter.starts_with(b"before"), "{what}");
 
@@ -56,10 +56,10 @@ fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
 fn choices_are_the_same_everywhere() {
     let policy = BloomFilterPolicy::new(10);
     let choices = [0, 100, 1000, 10_000, 75_000, 150_000, 300_000, 10_000_000].map(|num_keys| {
-        let shape = policy.tuned_shape(num_keys);
-        (policy.filter_len(num_keys) - shape.filter_len(), shape.num_probes())
+        let shape = policy.tuned().shape(num_keys);
+        (policy.shape(num_keys).filter_len() - shape.filter_len(), shape.num_probes())
     });
-    let expected = [(0, 6), (0, 6), (1, 7), (1, 7), (19, 8), (37, 8), (37, 8), (0, 8)];
+    let expected = [(0, 6), (0, 7), (1, 7), (4, 7), (4, 8), (1, 8), (2, 8), (4, 8)];
     assert_eq!(choices, expected);
 }
 
@@ -67,8 +67,8 @@ fn choices_are_the_same_everywhere() {
 fn a_number_of_probes_set_before_has_no_effect() {
     let policy = BloomFilterPolicy::new(10);
     for num_keys in [0, 10, 1000, 100_000] {
-        let shape = policy.tuned_shape(num_keys);
-        assert_eq!(policy.with_num_probes(30).tuned_shape(num_keys), shape);
+        let shape = policy.tuned().shape(num_keys);
+        assert_eq!(policy.with_num_probes(30).tuned().shape(num_keys), shape);
         assert_eq!(shape.empty_filter().as_bytes().len(), shape.filter_len());
         assert_eq!(shape.empty_filter().num_probes(), shape.num_probes());
     }
@@ -79,7 +79,7 @@ fn without_keys_or_bits_per_key_and_above_all_hashes_shapes_are_leveldbs() {
     for (bits_per_key, num_keys) in
         [(10, 0), (usize::MAX, 0), (0, 0), (0, 1), (0, 1000), (0, 1_000_000), (0, usize::MAX)]
     {
-        let shape = BloomFilterPolicy::new(bits_per_key).tuned_shape(num_keys);
+        let shape = BloomFilterPolicy::new(bits_per_key).tuned().shape(num_keys);
         assert_eq!(shape.filter_len(), 9, "{bits_per_key} {num_keys}");
         assert_eq!(shape.expected_false_positive_rate(0).to_bits(), 0);
     }
@@ -89,17 +89,21 @@ fn without_keys_or_bits_per_key_and_above_all_hashes_shapes_are_leveldbs() {
         let policy = BloomFilterPolicy::new(bits_per_key);
         // A usize of 32 bits does not hold them all.
         if bits_per_key.checked_mul(num_keys).is_some() {
-            assert_eq!(policy.tuned_shape(num_keys).filter_len(), policy.filter_len(num_keys));
+            assert_eq!(
+                policy.tuned().shape(num_keys).filter_len(),
+                policy.shape(num_keys).filter_len()
+            );
         }
     }
 }
 
 #[test]
 fn a_tuned_filter_above_usize_panics_before_it_touches_the_buffer() {
-    let mut builder = BloomFilterPolicy::new(usize::MAX / 2 + 1).builder();
+    let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1).tuned();
+    let mut builder = BloomFilterBuilder::new();
     builder.extend(["fig", "lime"]);
     let mut dst = b"before".to_vec();
-    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_tuned_into(&mut dst))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_into(policy, &mut dst))).is_err());
     assert_eq!((dst.as_slice(), builder.len()), (b"before".as_slice(), 2));
 }
 
@@ -123,7 +127,7 @@ proptest! {
     #[test]
     fn shapes_are_within_the_bounds(num_keys in 0..3_000_000usize, bits_per_key in 0..=44usize) {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        let (shape, longest) = (policy.tuned_shape(num_keys), policy.filter_len(num_keys));
+        let (shape, longest) = (policy.tuned().shape(num_keys), policy.shape(num_keys).filter_len());
         prop_assert!((longest - longest / 50..=longest).contains(&shape.filter_len()));
         prop_assert!((1..=30).contains(&shape.num_probes()));
     }
