@@ -41,27 +41,51 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// Hashes a key as LevelDB's Bloom filter does, so that one hash serves many filters.
+/// What a key is to a Bloom filter: its [`bloom_hash`], so that one hash serves many filters.
 ///
-/// The result is what `hash_may_match` and `add_hash` take. Mirrors `BloomHash` in LevelDB's
-/// `util/bloom.cc`. Takes time linear in `key.len()`.
+/// A type of its own because a [`hash`] by another seed would find no key. The number is for those
+/// who store hashes.
 ///
 /// ```
-/// use leveldb_filter::{bloom_hash, hash};
+/// use leveldb_filter::{BloomHash, bloom_hash, hash};
 ///
-/// assert_eq!(bloom_hash(b"key"), hash(b"key", 0xbc9f1d34));
+/// let stored = bloom_hash(b"key").to_u32();
+/// assert_eq!(stored, hash(b"key", 0xbc9f1d34));
+/// assert_eq!(BloomHash::from_u32(stored), bloom_hash(b"key"));
 /// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BloomHash(pub(crate) u32);
+
+impl BloomHash {
+    /// The hash that [`to_u32`](Self::to_u32) gave as a number.
+    #[inline]
+    #[must_use]
+    pub const fn from_u32(hash: u32) -> Self {
+        Self(hash)
+    }
+
+    /// The hash as a number.
+    #[inline]
+    #[must_use]
+    pub const fn to_u32(self) -> u32 {
+        self.0
+    }
+}
+
+/// Hashes a key as LevelDB's Bloom filter does.
+///
+/// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 #[inline(never)] // A loop of lookups that has it in line takes a tenth longer: registers are short.
 #[must_use]
-pub fn bloom_hash(key: &[u8]) -> u32 {
-    hash(key, BLOOM_SEED)
+pub fn bloom_hash(key: &[u8]) -> BloomHash {
+    BloomHash(hash(key, BLOOM_SEED))
 }
 
 /// [`bloom_hash`] for a function that does little else.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the call that `bloom_hash` keeps is saved here")]
-pub(crate) fn bloom_hash_in_line(key: &[u8]) -> u32 {
-    hash(key, BLOOM_SEED)
+pub(crate) fn bloom_hash_in_line(key: &[u8]) -> BloomHash {
+    BloomHash(hash(key, BLOOM_SEED))
 }
 
 #[inline]

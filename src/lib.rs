@@ -217,7 +217,7 @@ pub use bloom::{
 };
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;
-pub use hash::{bloom_hash, hash};
+pub use hash::{BloomHash, bloom_hash, hash};
 pub use internal_key::InternalKeyPolicy;
 
 #[cfg(doctest)]

@@ -5,10 +5,10 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{create_filter, noise, random_hashes, reference};
+use common::{bloom_hashes, create_filter, noise, random_hashes};
 use leveldb_filter::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
-    FilterPolicy, InternalKeyPolicy,
+    FilterPolicy, InternalKeyPolicy, bloom_hash,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -107,7 +107,7 @@ fn a_lookup_allocates_nothing() {
 #[test]
 fn a_parsed_filter_allocates_nothing() {
     let keys = keys(1000);
-    let hashes: Vec<_> = keys.iter().map(|key| reference::bloom_hash(key)).collect();
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
     let mut matches = vec![false; keys.len()];
     for bytes in [create_filter(POLICY, &keys), vec![0; 100], [noise(100, 5), vec![6]].concat()] {
         let (_, allocations) = count_allocations(|| {
@@ -143,7 +143,7 @@ fn a_builder_takes_one_allocation_without_waste() {
     let policy = POLICY.with_num_probes(2);
     let mut builder = BloomFilterBuilder::new();
     for num_keys in [800_000, 100_000, 5000, 7, 1, 0] {
-        let hashes = random_hashes(num_keys, 1);
+        let hashes = bloom_hashes(&random_hashes(num_keys, 1));
         let add_hashes = || {
             for &hash in &hashes {
                 builder.add_hash(hash);
@@ -165,7 +165,7 @@ fn a_builder_takes_one_allocation_without_waste() {
 fn a_tuned_filter_takes_one_allocation_without_waste() {
     let mut builder = BloomFilterBuilder::new();
     for num_keys in [0, 1, 100, 5000, 30_000, 262_144] {
-        for hash in random_hashes(num_keys, 1) {
+        for hash in bloom_hashes(&random_hashes(num_keys, 1)) {
             builder.add_hash(hash);
         }
         let mut dst = Vec::new();

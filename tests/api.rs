@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use common::create_filter;
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
-    FilterPolicy, InternalKeyPolicy,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
+    FilterBlockReader, FilterPolicy, InternalKeyPolicy,
 };
 
 const POLICY: BloomFilterPolicy =
@@ -69,8 +69,11 @@ fn types_have_the_common_traits() {
     fn assert_is_value<T: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static>() {}
     fn assert_is_shared<T: Clone + Debug + Send + Sync + 'static>() {}
     fn assert_is_copied<T: Copy + Debug + Send + Sync>() {}
+    fn assert_is_ordered<T: Ord>() {}
 
     assert_is_value::<BloomFilterPolicy>();
+    assert_is_value::<BloomHash>();
+    assert_is_ordered::<BloomHash>();
     assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
     assert_is_shared::<BloomFilterBuilder>();
     assert_is_shared::<BloomFilter<Vec<u8>>>();

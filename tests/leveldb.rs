@@ -85,7 +85,7 @@ fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> {
             return vec![("policy", by_policy), ("error", vec![may_match; keys.len()])];
         }
     };
-    let hashes: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
     let (mut batch, mut batch_of_hashes) = (vec![false; keys.len()], vec![false; keys.len()]);
     parsed.keys_may_match(keys, &mut batch);
     parsed.hashes_may_match(&hashes, &mut batch_of_hashes);

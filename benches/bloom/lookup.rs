@@ -7,7 +7,7 @@ use std::ops::Deref;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterPolicy, bloom_hash,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterPolicy, bloom_hash,
 };
 
 use crate::keys::{KeyLen, Keys, hashes};
@@ -100,7 +100,7 @@ fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
         builder.extend(keys.iter().take(case.keys / key_sets.len()));
     }
     for hash in hashes(3).take(case.keys - builder.len()) {
-        builder.add_hash(hash);
+        builder.add_hash(BloomHash::from_u32(hash));
     }
     let mut filter = Vec::new();
     builder.finish_into(policy, &mut filter);

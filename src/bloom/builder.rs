@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{BloomFilterPolicy, create};
-use crate::bloom_hash;
 use crate::hash::bloom_hash_four;
+use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
@@ -30,7 +30,7 @@ use crate::hash::bloom_hash_four;
 /// ```
 #[derive(Clone, Default)]
 pub struct BloomFilterBuilder {
-    hashes: Vec<u32>,
+    hashes: Vec<BloomHash>,
 }
 
 impl BloomFilterBuilder {
@@ -50,7 +50,7 @@ impl BloomFilterBuilder {
 
     /// Adds the key with this [`bloom_hash`].
     #[inline]
-    pub fn add_hash(&mut self, hash: u32) {
+    pub fn add_hash(&mut self, hash: BloomHash) {
         self.hashes.push(hash);
     }
 

@@ -3,6 +3,7 @@
 use super::probes::{BATCH, Batch, MAX_CACHED_BYTES, Probes, SMALL_BATCH, set_all};
 use super::regions::Regions;
 use super::shape::BloomFilterShape;
+use crate::BloomHash;
 
 /// Appends a filter of `num_keys` keys to `dst`.
 ///
@@ -11,7 +12,7 @@ pub(super) fn append_filter(
     shape: BloomFilterShape,
     num_keys: usize,
     dst: &mut Vec<u8>,
-    hash: impl FnMut(usize, &mut [u32]),
+    hash: impl FnMut(usize, &mut [BloomHash]),
 ) {
     let start = dst.len();
     dst.reserve_exact(shape.num_bytes + 1);
@@ -29,7 +30,7 @@ fn set_bits<const N: usize>(
     bits: &mut [u8],
     probes: Probes,
     num_keys: usize,
-    mut hash: impl FnMut(usize, &mut [u32]),
+    mut hash: impl FnMut(usize, &mut [BloomHash]),
 ) {
     let mut regions = (bits.len() > MAX_CACHED_BYTES).then(|| Regions::new(bits.len()));
     let mut batch = Batch::<N>::new(probes);

@@ -7,7 +7,7 @@ use std::fmt;
 use super::lookup;
 use super::probes::{MAX_PROBES, Probes};
 use crate::hash::bloom_hash_batch;
-use crate::{InvalidFilter, bloom_hash};
+use crate::{BloomHash, InvalidFilter, bloom_hash};
 
 /// A filter that is asked more than once: its bytes, parsed ahead of the lookups.
 ///
@@ -77,7 +77,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Whether the key with this [`bloom_hash`] may be among the filter's keys.
     #[inline]
     #[must_use]
-    pub fn hash_may_match(&self, hash: u32) -> bool {
+    pub fn hash_may_match(&self, hash: BloomHash) -> bool {
         self.probes.may_match(self.bits(), hash)
     }
 
@@ -116,7 +116,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// filter.hashes_may_match(&[bloom_hash(b"apple"), bloom_hash(b"plum")], &mut matches);
     /// assert_eq!(matches, [true, false]);
     /// ```
-    pub fn hashes_may_match(&self, hashes: &[u32], matches: &mut [bool]) {
+    pub fn hashes_may_match(&self, hashes: &[BloomHash], matches: &mut [bool]) {
         assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
         lookup::may_match(self.bits(), self.probes, matches, |start, batch| {
             batch.copy_from_slice(&hashes[start..start + batch.len()]);

@@ -1,6 +1,7 @@
 //! Looking up many keys at once.
 
 use super::probes::{BATCH, Batch, Probes, SMALL_BATCH, bit};
+use crate::BloomHash;
 
 /// Writes for each key whether all its bits are set.
 ///
@@ -9,7 +10,7 @@ pub(super) fn may_match(
     bits: &[u8],
     probes: Probes,
     matches: &mut [bool],
-    hash: impl FnMut(usize, &mut [u32]),
+    hash: impl FnMut(usize, &mut [BloomHash]),
 ) {
     let bits = probes.reached(bits);
     if matches.len() <= SMALL_BATCH {
@@ -23,7 +24,7 @@ fn may_match_in<const N: usize>(
     bits: &[u8],
     probes: Probes,
     matches: &mut [bool],
-    mut hash: impl FnMut(usize, &mut [u32]),
+    mut hash: impl FnMut(usize, &mut [BloomHash]),
 ) {
     let mut batch = Batch::<N>::new(probes);
     let mut indices = [0; N];

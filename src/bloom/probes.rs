@@ -19,6 +19,8 @@ mod tests;
 
 pub(crate) use batch::{BATCH, Batch, SMALL_BATCH};
 
+use crate::BloomHash;
+
 /// The most probes that a filter's last byte can ask for; LevelDB reserves larger values for
 /// encodings to come.
 pub(crate) const MAX_PROBES: u8 = 30;
@@ -32,7 +34,7 @@ const MAX_BYTES: u64 = 1 << 29;
 
 /// What is added to a key's hash from probe to probe.
 #[inline]
-const fn delta(hash: u32) -> u32 {
+const fn delta(BloomHash(hash): BloomHash) -> u32 {
     hash.rotate_right(17)
 }
 
@@ -61,7 +63,7 @@ impl Probes {
 
     /// Whether all bits of a key are set.
     #[inline(always)]
-    pub(crate) fn may_match(&self, bits: &[u8], hash: u32) -> bool {
+    pub(crate) fn may_match(&self, bits: &[u8], hash: BloomHash) -> bool {
         let key = Key::new(hash);
         if bits.len() > MAX_CACHED_BYTES {
             uncached_may_match(self.reciprocal, self.reached(bits), key, self.count)
@@ -73,12 +75,11 @@ impl Probes {
         }
     }
 
-    /// Whether the last `left` bits of a key are set, where `hash` stands for the first of them.
+    /// Whether the last `left` bits of a key are set.
     ///
     /// `bits` are those that hashes [reach](Self::reached).
     #[inline]
-    fn rest_may_match(&self, bits: &[u8], hash: u32, delta: u32, left: u8) -> bool {
-        let key = Key { delta, hash };
+    fn rest_may_match(&self, bits: &[u8], key: Key, left: u8) -> bool {
         match left {
             // What a batch leaves of LevelDB's 6, and of 8 in larger tuned filters, in line too.
             4 => all_set::<4>(self.reciprocal, bits, key),
@@ -94,8 +95,8 @@ impl Probes {
     }
 
     /// Sets all bits of a key. `true` if they were set already.
-    pub(crate) fn set_bits(&self, bits: &mut [u8], mut hash: u32) -> bool {
-        let delta = delta(hash);
+    pub(crate) fn set_bits(&self, bits: &mut [u8], hash: BloomHash) -> bool {
+        let Key { delta, mut hash } = Key::new(hash);
         let mut all = 1;
         for _ in 0..self.count {
             let byte = &mut bits[byte_index(self.reciprocal, self.num_bytes, hash)];
@@ -109,7 +110,7 @@ impl Probes {
 
 /// [`Probes::may_match`] for a filter that is asked once; `bits` is not empty.
 #[inline(always)]
-pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: u32) -> bool {
+pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
     // So few remainders cost less than the division for a reciprocal.
     if count <= 2 {
         return few_may_match(bits, count, hash);
@@ -124,14 +125,14 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: u32) -> bool {
 
 /// [`may_match_once`] for at most two probes.
 #[inline(always)]
-fn few_may_match(bits: &[u8], count: u8, hash: u32) -> bool {
+fn few_may_match(bits: &[u8], count: u8, hash: BloomHash) -> bool {
     let num_bits = bits.len() as u64 * 8;
     #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
     let bit_of = |hash: u32| bit(bits, (u64::from(hash) % num_bits) as u32);
     match count {
         0 => true,
-        1 => bit_of(hash) & 1 != 0,
-        _ => bit_of(hash) & bit_of(hash.wrapping_add(delta(hash))) & 1 != 0,
+        1 => bit_of(hash.0) & 1 != 0,
+        _ => bit_of(hash.0) & bit_of(hash.0.wrapping_add(delta(hash))) & 1 != 0,
     }
 }
 
@@ -147,8 +148,8 @@ struct Key {
 
 impl Key {
     #[inline]
-    fn new(hash: u32) -> Self {
-        Self { delta: delta(hash), hash }
+    fn new(hash: BloomHash) -> Self {
+        Self { delta: delta(hash), hash: hash.0 }
     }
 
     #[inline]

@@ -7,7 +7,9 @@
 
 use std::hint::black_box;
 
-use super::{BLOOM_SEED, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail};
+use super::{
+    BLOOM_SEED, BloomHash, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail,
+};
 
 /// How many keys of one length go side by side.
 const GROUP: usize = 8;
@@ -24,7 +26,7 @@ const CLASSES: usize = 8;
 
 /// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices must have the same length.
 #[inline]
-pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
+pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     // The keys before this one are done.
     let mut done = 0;
     for (group, alike) in keys.chunks_exact(GROUP).enumerate() {
@@ -48,7 +50,7 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 /// up to eight whole words.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else the keys go through memory")]
-pub(crate) fn bloom_hash_four(keys: [&[u8]; 4]) -> [u32; 4] {
+pub(crate) fn bloom_hash_four(keys: [&[u8]; 4]) -> [BloomHash; 4] {
     let hashes = match keys[0].len() {
         4 => hash_four_of::<4>(keys),
         8 => hash_four_of::<8>(keys),
@@ -65,7 +67,7 @@ pub(crate) fn bloom_hash_four(keys: [&[u8]; 4]) -> [u32; 4] {
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else the keys go through memory")]
-fn hash_four_of<const LEN: usize>(keys: [&[u8]; 4]) -> Option<[u32; 4]> {
+fn hash_four_of<const LEN: usize>(keys: [&[u8]; 4]) -> Option<[BloomHash; 4]> {
     let [Ok(a), Ok(b), Ok(c), Ok(d)] = keys.map(<&[u8; LEN]>::try_from) else { return None };
     Some(hash_four(a, b, c, d))
 }
@@ -80,21 +82,21 @@ fn hash_four<const LEN: usize>(
     b: &[u8; LEN],
     c: &[u8; LEN],
     d: &[u8; LEN],
-) -> [u32; 4] {
+) -> [BloomHash; 4] {
     let mut hashes = [start(LEN, BLOOM_SEED); 4];
     for word in (0..LEN).step_by(4) {
         for (hash, key) in hashes.iter_mut().zip([a, b, c, d]) {
             *hash = mix_word(*hash, &key[word..word + 4]);
         }
     }
-    hashes
+    hashes.map(BloomHash)
 }
 
 /// Hashes keys of one length.
 ///
 /// Not by [`mix_rest`], which computes a step too many: here the length is the same for all.
 #[inline]
-fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [u32; GROUP] {
+fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];
     let mut word = 0;
     while word + 4 <= len {
@@ -108,12 +110,12 @@ fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [u32; GROUP] {
             *hash = mix_tail(*hash, tail(key));
         }
     }
-    hashes
+    hashes.map(BloomHash)
 }
 
 /// Hashes keys of any lengths.
 #[inline(never)]
-fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
+fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
         if keys.len() < GROUP {
             // Too few to be worth an order.
@@ -131,7 +133,7 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
 /// Keys of the same number of blocks go side by side as far as these reach, and the end of the
 /// blocks is predicted.
 #[inline]
-fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
+fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     // An index that is in range for one is so for the other, which saves a check.
     let hashes = &mut hashes[..keys.len()];
     let mut classes = [0; MAX_SORTED * CLASSES];
@@ -147,13 +149,13 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [u32]) {
             for ((index, h), key) in
                 group.into_iter().zip(hash_blocks(of_group, num_blocks)).zip(of_group)
             {
-                hashes[index] = mix_rest(h, key);
+                hashes[index] = BloomHash(mix_rest(h, key));
             }
         }
         for index in alone.iter().map(|&index| usize::from(index)) {
             let key = keys[index].as_ref();
             let h = mix_blocks(start(key.len(), BLOOM_SEED), key);
-            hashes[index] = mix_rest(h, key);
+            hashes[index] = BloomHash(mix_rest(h, key));
         }
     }
 }
@@ -204,8 +206,8 @@ mod tests {
     /// Compares the hashes of keys whose lengths are `len(0)`, `len(1)`, `len(2)`, …
     fn assert_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize) -> usize) {
         let keys: Vec<&[u8]> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
-        let expected: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
-        let mut hashes = vec![0; num_keys];
+        let expected: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+        let mut hashes = vec![BloomHash::default(); num_keys];
         bloom_hash_batch(&keys, &mut hashes);
         assert_eq!(hashes, expected);
     }

@@ -1,7 +1,7 @@
 //! A filter as a value: what it holds, and how to change it.
 
 use super::BloomFilter;
-use crate::{ShapeMismatch, bloom_hash};
+use crate::{BloomHash, ShapeMismatch, bloom_hash};
 
 /// How many hashes [`BloomFilter::false_positive_rate`] tries.
 const TRIED_HASHES: u32 = 1 << 20;
@@ -65,7 +65,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// those tried, as one in 4096 is. Takes a few milliseconds where the filter is in the cache.
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
-        let mut hashes = [0; 1024];
+        let mut hashes = [BloomHash::default(); 1024];
         let mut matches = [false; 1024];
         let mut num_matches = 0;
         for start in (0..TRIED_HASHES).step_by(hashes.len()) {
@@ -92,7 +92,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     }
 
     /// Adds the key with this [`bloom_hash`]. `true` if it may have been in already.
-    pub fn insert_hash(&mut self, hash: u32) -> bool {
+    pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let probes = self.probes;
         probes.set_bits(self.bits_mut(), hash)
     }
@@ -178,8 +178,8 @@ fn different_third_probes(num_keys: f64) -> f64 {
 }
 
 /// A different hash for each `i`, without a pattern that the probes could share.
-fn tried_hash(i: u32) -> u32 {
+fn tried_hash(i: u32) -> BloomHash {
     let h = i.wrapping_mul(0x9e3779b1);
     let h = (h ^ h >> 15).wrapping_mul(0x85ebca6b);
-    h ^ h >> 13
+    BloomHash(h ^ h >> 13)
 }

@@ -1,6 +1,7 @@
 //! The probes of many keys at once.
 
-use super::{Probes, delta};
+use super::{Key, Probes, delta};
+use crate::BloomHash;
 
 /// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
 /// few enough for the first-level cache.
@@ -18,7 +19,8 @@ pub(crate) struct Batch<const N: usize> {
     /// The probes that each key has left.
     left: u8,
     len: usize,
-    hashes: [u32; N],
+    /// Each stands for its key's next probe.
+    hashes: [BloomHash; N],
     deltas: [u32; N],
     positions: [[u32; N]; 2],
 }
@@ -31,7 +33,7 @@ impl<const N: usize> Batch<N> {
             divisor,
             left: 0,
             len: 0,
-            hashes: zeros,
+            hashes: [BloomHash::default(); N],
             deltas: zeros,
             positions: [zeros; 2],
         }
@@ -39,7 +41,7 @@ impl<const N: usize> Batch<N> {
 
     /// Starts over with `len` keys, whose hashes `fill` writes.
     #[inline]
-    pub(crate) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [u32])) {
+    pub(crate) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [BloomHash])) {
         (self.left, self.len) = (self.probes.count, len);
         let hashes = &mut self.hashes[..len];
         fill(hashes);
@@ -80,7 +82,8 @@ impl<const N: usize> Batch<N> {
     /// Whether the bits of all probes that are left are set for the key at `index`.
     #[inline]
     pub(crate) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
-        self.probes.rest_may_match(bits, self.hashes[index], self.deltas[index], self.left)
+        let key = Key { delta: self.deltas[index], hash: self.hashes[index].0 };
+        self.probes.rest_may_match(bits, key, self.left)
     }
 }
 
@@ -88,11 +91,11 @@ impl<const N: usize> Batch<N> {
 ///
 /// Kept out of line: alone, the loop gets the compiler's best vector instructions.
 #[inline(never)]
-fn advance(divisor: Divisor, hashes: &mut [u32], deltas: &[u32], positions: &mut [u32]) {
+fn advance(divisor: Divisor, hashes: &mut [BloomHash], deltas: &[u32], positions: &mut [u32]) {
     let keys = hashes.iter_mut().zip(deltas);
     for (position, (hash, &delta)) in positions.iter_mut().zip(keys) {
-        *position = divisor.remainder(*hash);
-        *hash = hash.wrapping_add(delta);
+        *position = divisor.remainder(hash.0);
+        hash.0 = hash.0.wrapping_add(delta);
     }
 }
 
@@ -100,17 +103,17 @@ fn advance(divisor: Divisor, hashes: &mut [u32], deltas: &[u32], positions: &mut
 #[inline(never)]
 fn advance_by_two(
     divisor: Divisor,
-    hashes: &mut [u32],
+    hashes: &mut [BloomHash],
     deltas: &[u32],
     first: &mut [u32],
     second: &mut [u32],
 ) {
     let keys = hashes.iter_mut().zip(deltas);
     for ((first, second), (hash, &delta)) in first.iter_mut().zip(second).zip(keys) {
-        let second_hash = hash.wrapping_add(delta);
-        *first = divisor.remainder(*hash);
+        let second_hash = hash.0.wrapping_add(delta);
+        *first = divisor.remainder(hash.0);
         *second = divisor.remainder(second_hash);
-        *hash = second_hash.wrapping_add(delta);
+        hash.0 = second_hash.wrapping_add(delta);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::hash::{DefaultHasher, Hasher};
 
-use leveldb_filter::bloom_hash;
+use leveldb_filter::{BloomHash, bloom_hash};
 
 use super::keys::{KeyKind, Survey};
 use super::shape::Reader;
@@ -118,7 +118,7 @@ pub(crate) struct AbsentLookups {
 /// A look-up as far as filters need to know it.
 pub(crate) struct Lookup {
     pub(crate) block_offset: u64,
-    pub(crate) hash: u32,
+    pub(crate) hash: BloomHash,
 }
 
 impl AbsentLookups {

@@ -3,8 +3,8 @@
 use std::ops::AddAssign;
 
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
-    bloom_hash,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
+    FilterBlockReader, bloom_hash,
 };
 
 use super::absent::Lookup;
@@ -127,7 +127,7 @@ impl Candidate {
     }
 }
 
-fn one_filter(policy: BloomFilterPolicy, hashes: &[u32]) -> Vec<u8> {
+fn one_filter(policy: BloomFilterPolicy, hashes: &[BloomHash]) -> Vec<u8> {
     let mut builder = BloomFilterBuilder::new();
     for &hash in hashes {
         builder.add_hash(hash);
