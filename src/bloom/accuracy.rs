@@ -8,7 +8,7 @@ mod third_probe;
 mod uneven_probes;
 
 use self::model::Filters;
-pub(super) use self::numbers::{gcd, probability_of_hit};
+pub(super) use self::numbers::{float, probability_of_hit};
 pub(super) use self::third_probe::Lattice;
 use super::{BloomFilterPolicy, BloomFilterShape};
 

@@ -4,11 +4,11 @@
 pub(super) const NUM_HASHES: f64 = 4294967296.0;
 
 #[expect(clippy::cast_precision_loss, reason = "a rate needs no more than an f64's precision")]
-pub(super) fn float(n: u64) -> f64 {
+pub(in crate::bloom) fn float(n: u64) -> f64 {
     n as f64
 }
 
-pub(in crate::bloom) fn gcd(a: u64, b: u64) -> u64 {
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

@@ -30,7 +30,7 @@ impl Rates {
     pub(crate) fn measure(num_keys: usize) -> Self {
         // Some 40,000 false positives: a statistical error of 0.5 %.
         let effort = Effort::with_total_keys(1_000_000, num_keys, 4_000_000);
-        let rate = |policy| false_positive_rate(policy, num_keys, effort, SEED);
+        let rate = |policy| false_positive_rate(policy, num_keys, effort, SEED).mean;
         Self { num_keys, leveldb: rate(POLICY), tuned: rate(POLICY.tuned()) }
     }
 
