@@ -16,8 +16,8 @@ const ONCE_WORSE: [(usize, usize); 6] =
 
 /// What numbers of bits are multiples of where probes meet: the factors of 2^32 - 1, some of their
 /// products, and powers of two.
-const HOSTILE_FACTORS: [usize; 14] =
-    [3, 5, 15, 17, 51, 85, 255, 257, 65_535, 65_537, 1 << 6, 1 << 10, 1 << 13, 1 << 17];
+const HOSTILE_FACTORS: [usize; 15] =
+    [3, 5, 15, 17, 51, 85, 255, 257, 65_535, 65_537, 1 << 6, 1 << 10, 1 << 13, 1 << 16, 1 << 17];
 
 /// Numbers of keys and bits per key.
 ///

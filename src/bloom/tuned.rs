@@ -52,10 +52,18 @@ fn even_length(num_bytes: usize) -> usize {
 
 /// The one of a dozen lengths in which third probes, and so the probes of a query, meet the least.
 ///
-/// They meet where the lattice has a short vector.
-fn evenest_length(num_bytes: usize) -> usize {
-    let mut evenest = (0.0, num_bytes);
-    for num_bytes in (num_bytes - 11..=num_bytes).rev().filter(|&length| is_even(length)) {
+/// They meet where the lattice has a short vector. Seventh probes, and every fourth one after them,
+/// meet next to multiples of 2<sup>19</sup> bits: at odd multiples in odd numbers of bytes, at even
+/// ones in even numbers.
+fn evenest_length(longest: usize) -> usize {
+    let num_bits = longest as u64 * 8;
+    let multiple = (num_bits + (1 << 18)) >> 19;
+    let is_next_to_multiple = num_bits.abs_diff(multiple << 19) <= num_bits >> 13;
+    let mut evenest = (0.0, longest);
+    for num_bytes in (longest - 11..=longest).rev().filter(|&length| is_even(length)) {
+        if is_next_to_multiple && num_bytes as u64 % 2 == multiple % 2 {
+            continue;
+        }
         let shortest = Lattice::new(num_bytes as u64 * 8).shortest_squared();
         if shortest > evenest.0 {
             evenest = (shortest, num_bytes);
