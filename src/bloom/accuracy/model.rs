@@ -98,10 +98,11 @@ impl Filters {
         let odd = float(self.bits >> self.bits.trailing_zeros());
         let shared = float(gcd(self.bits, 0xffffffff));
         let probes_squared = f64::from(num_probes) * f64::from(num_probes);
+        let keys = self.keys.max(1.0);
         let out_of_bits_squared = 0.7
-            + 5.5 / odd
+            + 5.5 * (1.0 - 1.0 / keys) / odd
             + 7.2 * (shared - 1.0) / probes_squared
-            + 0.2 * probes_squared / self.keys.max(1.0);
+            + 0.1 * probes_squared / keys;
         let bits = float(self.bits);
         self.keys / NUM_HASHES + self.keys * out_of_bits_squared / (bits * bits)
     }
