@@ -133,9 +133,11 @@ pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     true
 }
 
-/// `FilterBlockBuilder`, whose policy is a function from keys to a filter.
+/// `FilterBlockBuilder`, whose policy is a function from keys to a filter, and whose `kFilterBaseLg`
+/// may be another than 11.
 pub struct FilterBlockBuilder<F> {
     create_filter: F,
+    base_lg: u8,
     keys: Vec<Vec<u8>>,
     result: Vec<u8>,
     filter_offsets: Vec<u32>,
@@ -143,11 +145,21 @@ pub struct FilterBlockBuilder<F> {
 
 impl<F: Fn(&[Vec<u8>]) -> Vec<u8>> FilterBlockBuilder<F> {
     pub fn new(create_filter: F) -> Self {
-        Self { create_filter, keys: Vec::new(), result: Vec::new(), filter_offsets: Vec::new() }
+        Self::with_base_lg(create_filter, 11)
+    }
+
+    pub fn with_base_lg(create_filter: F, base_lg: u8) -> Self {
+        Self {
+            create_filter,
+            base_lg,
+            keys: Vec::new(),
+            result: Vec::new(),
+            filter_offsets: Vec::new(),
+        }
     }
 
     pub fn start_block(&mut self, block_offset: u64) {
-        let filter_index = block_offset / 2048;
+        let filter_index = block_offset / (1 << self.base_lg);
         assert!(filter_index >= self.filter_offsets.len() as u64);
         while filter_index > self.filter_offsets.len() as u64 {
             self.generate_filter();
@@ -167,7 +179,7 @@ impl<F: Fn(&[Vec<u8>]) -> Vec<u8>> FilterBlockBuilder<F> {
             self.result.extend(self.filter_offsets[i].to_le_bytes());
         }
         self.result.extend(array_offset.to_le_bytes());
-        self.result.push(11);
+        self.result.push(self.base_lg);
         self.result
     }
 
