@@ -21,6 +21,8 @@ use proptest::prelude::*;
 
 #[path = "leveldb/cases.rs"]
 mod cases;
+#[path = "leveldb/filter_blocks.rs"]
+mod filter_blocks;
 #[path = "leveldb/process.rs"]
 mod process;
 #[path = "leveldb/tables.rs"]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{fs, process};
+use std::{fmt, fs, process};
 
 use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
@@ -21,21 +21,21 @@ const TRAILER_LEN: usize = 8;
 
 /// LevelDB's options that shape a table.
 #[derive(Clone, Debug)]
-struct Options {
-    bits_per_key: u32,
+pub(crate) struct Options {
+    pub(crate) bits_per_key: u32,
     block_size: u32,
     restart_interval: u32,
     snappy: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Values {
+pub(crate) struct Values {
     max_len: u64,
     compressible: bool,
     seed: u64,
 }
 
-fn any_options() -> impl Strategy<Value = Options> {
+pub(crate) fn any_options() -> impl Strategy<Value = Options> {
     let block_size = prop_oneof![1..=1_000_u32, 1_000..=20_000_u32];
     (0..=100_u32, block_size, 1..=64_u32, any::<bool>()).prop_map(
         |(bits_per_key, block_size, restart_interval, snappy)| Options {
@@ -65,7 +65,7 @@ fn numbered_keys(max: u32) -> impl Strategy<Value = Keys> {
 }
 
 impl Options {
-    fn add_to(&self, request: Request) -> Request {
+    pub(crate) fn add_to(&self, request: Request) -> Request {
         request
             .u32(self.bits_per_key)
             .u32(self.block_size)
@@ -73,7 +73,7 @@ impl Options {
             .u32(self.snappy.into())
     }
 
-    fn policy(&self) -> BloomFilterPolicy {
+    pub(crate) fn policy(&self) -> BloomFilterPolicy {
         BloomFilterPolicy::new(self.bits_per_key as usize)
     }
 }
@@ -95,17 +95,17 @@ impl Values {
 }
 
 /// A path that nothing else uses, and nothing is left at.
-struct TempPath(PathBuf);
+pub(crate) struct TempPath(pub(crate) PathBuf);
 
 impl TempPath {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("leveldb-{}-{count}.tmp", process::id());
         Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
     }
 
-    fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         self.0.to_str().expect("a path in UTF-8").as_bytes()
     }
 }
@@ -176,17 +176,10 @@ fn filter_blocks_of_tables_are_rebuilt_byte_for_byte() {
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
 fn keys_of_databases_are_found_behind_their_filters() {
-    let values = any_values()
-        .prop_map(|values| Values { max_len: values.max_len.clamp(100, 500), ..values });
     let num_tables = Cell::new(0);
-    let keys = prop_oneof![many_keys(1..=4_000), numbered_keys(4_000)];
-    let case = (any_options(), keys, values, 8_000..=16_000_usize);
-    check(16, case, |leveldb, (options, keys, values, num_writes)| {
-        let writes = writes(&keys, values, num_writes);
-        let (written, values): (Vec<_>, Vec<_>) = writes.iter().cloned().unzip();
+    check(16, (any_options(), any_writes()), |leveldb, (options, writes)| {
         let path = TempPath::new();
-        let request = options.add_to(Request::new(b'd').string(path.as_bytes()));
-        leveldb.ask(&request.strings(&written).strings(&values));
+        write_database(leveldb, &path, &options, &writes, false);
 
         let policy = InternalKeyPolicy::new(options.policy());
         let mut found = BTreeSet::new();
@@ -197,7 +190,7 @@ fn keys_of_databases_are_found_behind_their_filters() {
                 found.insert(internal_key);
             }
         }
-        let last_values: BTreeMap<_, _> = writes.into_iter().collect();
+        let last_values: BTreeMap<_, _> = writes.0.into_iter().collect();
         for (key, value) in last_values {
             assert!(value.is_empty() || found.contains(&key), "{key:02x?} is in no table");
         }
@@ -205,20 +198,48 @@ fn keys_of_databases_are_found_behind_their_filters() {
     assert!(num_tables.get() >= 24, "only {} tables", num_tables.get());
 }
 
-/// Keys with values, or without one where the key is deleted, in the order of the writes.
-fn writes(keys: &Keys, values: Values, num_writes: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
-    if keys.0.is_empty() {
-        return Vec::new();
+/// Keys with values, or without one where the key is deleted.
+#[derive(Clone)]
+pub(crate) struct Writes(pub(crate) Vec<(Vec<u8>, Vec<u8>)>);
+
+impl fmt::Debug for Writes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} writes", self.0.len())
     }
-    let choices = words(!values.seed).zip(values.iter()).take(num_writes);
-    let write = |(choice, value): (u64, Vec<u8>)| {
-        let key = keys.0[usize::try_from(choice >> 40).expect("24 bits") % keys.0.len()].clone();
-        (key, if choice % 8 == 0 { Vec::new() } else { value })
-    };
-    choices.map(write).collect()
 }
 
-fn tables(database: &Path) -> Vec<PathBuf> {
+/// Many writes of each key.
+pub(crate) fn any_writes() -> impl Strategy<Value = Writes> {
+    let keys = prop_oneof![many_keys(1..=4_000), numbered_keys(4_000)];
+    let values = any_values()
+        .prop_map(|values| Values { max_len: values.max_len.clamp(100, 500), ..values });
+    (keys, values, 8_000..=16_000_usize).prop_map(|(keys, values, num_writes)| {
+        if keys.0.is_empty() {
+            return Writes(Vec::new());
+        }
+        let choices = words(!values.seed).zip(values.iter()).take(num_writes);
+        let write = |(choice, value): (u64, Vec<u8>)| {
+            let key = &keys.0[usize::try_from(choice >> 40).expect("24 bits") % keys.0.len()];
+            (key.clone(), if choice % 8 == 0 { Vec::new() } else { value })
+        };
+        Writes(choices.map(write).collect())
+    })
+}
+
+/// Where `compacted`, no two tables have a key, and none a deleted one.
+pub(crate) fn write_database(
+    leveldb: &mut LevelDb,
+    path: &TempPath,
+    options: &Options,
+    writes: &Writes,
+    compacted: bool,
+) {
+    let (keys, values): (Vec<_>, Vec<_>) = writes.0.iter().cloned().unzip();
+    let request = Request::new(b'd').string(path.as_bytes()).u32(compacted.into());
+    leveldb.ask(&options.add_to(request).strings(&keys).strings(&values));
+}
+
+pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(database).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
 }

@@ -1,0 +1,191 @@
+//! Databases of LevelDB's, whose filter blocks are exchanged in place for others of the format.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy};
+
+use crate::cases::check;
+use crate::common::random::words;
+use crate::common::reference::extract_user_key;
+use crate::common::table::Table;
+use crate::common::table::crc32c::masked_crc32c;
+use crate::process::{LevelDb, Request};
+use crate::tables::{Options, TempPath, any_options, any_writes, tables, write_database};
+
+const FOOTER_LEN: usize = 48;
+/// Two handles, padded, before the magic number.
+const HANDLES_LEN: usize = 40;
+
+/// What a look-up needs of a table, until it reads a data block.
+struct Filters {
+    user_keys: RangeInclusive<Vec<u8>>,
+    /// For each data block, the user key of its index entry, and its offset.
+    index: Vec<(Vec<u8>, u64)>,
+    reader: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
+}
+
+impl Filters {
+    fn read(path: &Path) -> Self {
+        let file = fs::read(path).unwrap();
+        let table = Table::open(&file).unwrap();
+        let (mut first, mut last) = (None, Vec::new());
+        let mut index = Vec::new();
+        for block in table.data_blocks() {
+            let visit = |key: &[u8]| {
+                last = extract_user_key(key).to_vec();
+                first.get_or_insert(last.clone());
+            };
+            table.visit_keys(block, visit).unwrap();
+            index.push((extract_user_key(&block.index_key).to_vec(), block.offset()));
+        }
+        let contents = table.filter_block().unwrap().expect("a filter block").contents.into_owned();
+        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), contents);
+        Self { user_keys: first.expect("a key")..=last, index, reader }
+    }
+
+    /// Whether LevelDB reads a data block for an absent key, if it looks into this table at all.
+    fn may_match(&self, absent: &[u8]) -> Option<bool> {
+        if !(&**self.user_keys.start()..=&**self.user_keys.end()).contains(&absent) {
+            return None;
+        }
+        let block = self.index.partition_point(|(index_key, _)| &**index_key <= absent);
+        let (_, offset) = self.index[block];
+        Some(self.reader.key_may_match(offset, absent))
+    }
+}
+
+/// Gives the table filters for ranges of 2<sup>`base_lg`</sup> bytes where LevelDB's were. The file
+/// keeps its length, and all before the filters and behind the metaindex block keeps its place.
+fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base_lg: u8) {
+    let mut file = fs::read(path).unwrap();
+    let table = Table::open(&file).unwrap();
+    let mut builder = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
+    builder.start_block(0);
+    for block in table.data_blocks() {
+        table.visit_keys(block, |key| builder.add_key(key)).unwrap();
+        builder.start_block(block.end);
+    }
+    let start = table.data_blocks().last().expect("a data block").end;
+
+    let filter_block = builder.finish();
+    let metaindex = metaindex_block(policy.name(), [start, filter_block.len() as u64]);
+    let metaindex_handle = [start + filter_block.len() as u64 + 5, metaindex.len() as u64];
+    let blocks = [with_trailer(filter_block), with_trailer(metaindex)].concat();
+
+    let footer = file.len() - FOOTER_LEN;
+    let index_handle = handles(&file[footer..][..HANDLES_LEN])[1];
+    let [start, index] = [start, index_handle[0]].map(|at| usize::try_from(at).unwrap());
+    let room = &mut file[start..index];
+    assert!(blocks.len() <= room.len(), "{} in {} bytes", blocks.len(), room.len());
+    room.fill(0);
+    room[..blocks.len()].copy_from_slice(&blocks);
+    let mut handles =
+        [metaindex_handle, index_handle].map(|handle| handle.map(varint).concat()).concat();
+    handles.resize(HANDLES_LEN, 0);
+    file[footer..][..HANDLES_LEN].copy_from_slice(&handles);
+    fs::write(path, file).unwrap();
+}
+
+/// The only entry names the policy of the filter block with this handle.
+fn metaindex_block(policy_name: &str, handle: [u64; 2]) -> Vec<u8> {
+    let key = format!("filter.{policy_name}").into_bytes();
+    let handle = handle.map(varint).concat();
+    let lens = [0, key.len() as u64, handle.len() as u64].map(varint).concat();
+    let restarts = [0_u32, 1].map(u32::to_le_bytes).concat();
+    [lens, key, handle, restarts].concat()
+}
+
+fn with_trailer(mut block: Vec<u8>) -> Vec<u8> {
+    block.push(0); // not compressed
+    let checksum = masked_crc32c(&block);
+    block.extend(checksum.to_le_bytes());
+    block
+}
+
+fn varint(mut n: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while n >= 0x80 {
+        bytes.push(n.to_le_bytes()[0] | 0x80);
+        n >>= 7;
+    }
+    bytes.push(n.to_le_bytes()[0]);
+    bytes
+}
+
+/// The offset and the length of the metaindex block, and of the index block.
+fn handles(mut footer: &[u8]) -> [[u64; 2]; 2] {
+    let mut number = || {
+        let len = footer.iter().position(|byte| byte & 0x80 == 0).expect("the end of a varint") + 1;
+        let (bytes, rest) = footer.split_at(len);
+        footer = rest;
+        bytes.iter().rev().fold(0, |n, byte| n << 7 | u64::from(byte & 0x7f))
+    };
+    [(); 2].map(|()| [(); 2].map(|()| number()))
+}
+
+/// Absent keys behind present ones: many for each data block of each table.
+fn absent_keys(values: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
+    let suffixes = words(1).map(u64::to_le_bytes);
+    let present = values.keys().flat_map(|key| [key; 4]);
+    let absent = present.zip(suffixes).map(|(key, suffix)| [&key[..], &suffix].concat());
+    absent.filter(|key| !values.contains_key(key)).collect()
+}
+
+/// How many blocks LevelDB reads for absent keys, once it has found every key.
+fn count_reads(
+    leveldb: &mut LevelDb,
+    path: &TempPath,
+    options: &Options,
+    present: &[(Vec<u8>, Vec<u8>)],
+    absent: &[Vec<u8>],
+) -> u64 {
+    let (keys, values): (Vec<_>, Vec<_>) = present.iter().cloned().unzip();
+    let request = options.add_to(Request::new(b'r').string(path.as_bytes()));
+    let answer = leveldb.ask(&request.strings(&keys).strings(&values).strings(absent));
+    let (found, num_reads) = answer.split_last_chunk().expect("a number at the end");
+    let (found, found_absent) = found.split_at(keys.len());
+    let lost = keys.iter().zip(found).find(|&(_, &found)| found == 0);
+    assert!(lost.is_none(), "{lost:02x?} is lost");
+    assert!(found_absent.iter().all(|&found| found == 0), "an absent key is found");
+    u64::from_le_bytes(*num_reads)
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn leveldb_reads_databases_with_filter_blocks_of_larger_ranges() {
+    let (num_lookups, num_reads) = (Cell::new(0), Cell::new(0));
+    check(16, (any_options(), any_writes()), |leveldb, (mut options, writes)| {
+        options.bits_per_key = 10;
+        let path = TempPath::new();
+        write_database(leveldb, &path, &options, &writes, true);
+
+        let last_values: BTreeMap<_, _> = writes.0.into_iter().collect();
+        let mut absent = absent_keys(&last_values);
+        let (present, deleted): (Vec<_>, Vec<_>) =
+            last_values.into_iter().partition(|(_, value)| !value.is_empty());
+        absent.extend(deleted.into_iter().map(|(key, _)| key));
+        for base_lg in [12, 16, 19, 63] {
+            for table in tables(&path.0) {
+                exchange_filter_block(&table, options.policy().tuned(), base_lg);
+            }
+            let filters: Vec<_> = tables(&path.0).iter().map(|path| Filters::read(path)).collect();
+            let lookups = || {
+                absent
+                    .iter()
+                    .flat_map(|key| filters.iter().filter_map(|table| table.may_match(key)))
+            };
+            let expected = lookups().filter(|&may_match| may_match).count() as u64;
+            let reads = count_reads(leveldb, &path, &options, &present, &absent);
+            assert_eq!(reads, expected, "blocks are read, with base_lg {base_lg}");
+            num_lookups.set(num_lookups.get() + lookups().count() as u64);
+            num_reads.set(num_reads.get() + reads);
+        }
+    });
+    let (lookups, reads) = (num_lookups.get(), num_reads.get());
+    assert!(lookups >= 50_000, "only {lookups} lookups");
+    assert!((lookups / 200..lookups / 50).contains(&reads), "{reads} reads for {lookups} lookups");
+}
