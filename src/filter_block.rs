@@ -18,8 +18,7 @@ const FILTER_BASE_LG: u8 = 11;
 /// trailer).
 ///
 /// Keys are buffered until their range of the file ends, and the buffers reused from filter to
-/// filter. See [`FilterBlockReader`] for the bytes, and [`with_base_lg`](Self::with_base_lg) for
-/// fewer of them.
+/// filter. See [`FilterBlockReader`] for the bytes.
 ///
 /// Mirrors `FilterBlockBuilder` in LevelDB's `table/filter_block.h`.
 ///
@@ -57,8 +56,7 @@ pub struct FilterBlockBuilder<P> {
 }
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
-    /// Starts an empty filter block as LevelDB writes it, whose filters `policy` will make, one for
-    /// each 2 KiB of data blocks.
+    /// Starts an empty filter block, whose filters `policy` will make: one for each 2 KiB of file.
     #[must_use]
     pub const fn new(policy: P) -> Self {
         Self::with_base_lg(policy, FILTER_BASE_LG)
@@ -70,16 +68,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// | `base_lg` | a filter for each | |
     /// |---|---|---|
     /// | 11 | 2 KiB of file | LevelDB's bytes, as [`new`](Self::new) |
-    /// | 19 | 512 KiB | mostly 500 to 20,000 keys each, with which Bloom filters are at their best |
+    /// | 19 | 512 KiB | mostly 500 to 20,000 keys each, with which Bloom filters do best |
     /// | 63 | table | one filter, however large the table is |
     ///
-    /// Larger ranges take fewer offsets, and fewer bits for filters of few keys. With `tuned` Bloom
-    /// filters and 10 bits per key, 19 takes a fifth fewer bytes than 11 without, and has fewer false
-    /// positives: of values of 100 bytes, a fifth fewer. With 1,000 bytes it takes a third of the
-    /// bytes. (Where a data block has one key or two, LevelDB's filters of at least 64 bits for each
-    /// have fewer false positives, in many times the bytes.) In return, the keys of a whole range
-    /// wait in memory, with 24 bytes beside each on a 64-bit machine, and a lookup touches up to as
-    /// many cache lines as it has probes, not one or two.
+    /// Fewer filters take fewer offsets, and fewer bits where keys are few. At 10 bits per key and
+    /// values of 100 bytes, 19 with `tuned` Bloom filters takes a fifth fewer bytes than LevelDB
+    /// and has a fifth fewer false positives; with 1,000 bytes, it takes a third of the bytes. Only
+    /// for data blocks of up to three keys LevelDB's 64 bits each have fewer false positives. In
+    /// return, the keys of a range wait in memory, with 24 bytes beside each on a 64-bit machine,
+    /// and a lookup touches up to a cache line for each probe, not one or two.
     ///
     /// ```
     /// # use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -221,11 +218,8 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// filter for each 2 KiB, and reads any below 64. A filter ends where the next one starts, and the
 /// last one where the array of offsets starts.
 ///
-/// A table has its filter block under `filter.` and the policy's name. A bare filter, without this
-/// frame, must not stand there, even if it is one for the whole table: LevelDB makes nothing of
-/// it, and rusty-leveldb panics. Nor is a filter block a filter:
-/// [`BloomFilter::new`](crate::BloomFilter::new) takes `base_lg` for a number of probes, and the
-/// result denies the block's keys.
+/// A filter block is not a filter, nor the other way round: [`BloomFilter`](crate::BloomFilter)
+/// takes `base_lg` for a number of probes, and may deny every key of the block.
 ///
 /// The block may be any bytes: what cannot be read is a potential match, since an error must
 /// never hide a key. `contents` must give the same bytes on every call of its `as_ref`.
@@ -279,9 +273,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// has the key's hash, or wants to parse the filter once.
     ///
     /// `None` where there is none that can be read, which stands for a potential match: an offset
-    /// past the last filter, or a malformed block. Empty bytes where no data block with keys starts
-    /// in that range of the file; keys of a block that started before may still lie there. Takes
-    /// constant time.
+    /// past the last filter, or a malformed block. Empty bytes where no data block starts in that
+    /// range of the file, even if keys of one that started before lie there. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 ///
 /// A storage engine writes a filter beside the keys and asks it before it reads them: a `false`
 /// saves the read. Implement it for a filter of your own, or to wrap another policy. An engine
-/// whose comparator ignores parts of a key must wrap one, since equal keys must be equal bytes
-/// here.
+/// whose [comparator](crate#custom-comparators) ignores parts of a key must wrap one, since equal
+/// keys must be equal bytes here.
 ///
 /// The trait is object safe, and it is implemented for `&P`, `Box<P>` and `Arc<P>`, so an engine
 /// may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
@@ -44,7 +44,7 @@ use std::sync::Arc;
 /// assert!(policy.key_may_match(b"kEY", &filter));
 /// ```
 pub trait FilterPolicy: Send + Sync {
-    /// The name under which a table stores this policy's filters.
+    /// The name under which a table stores this policy's filters, in a filter block.
     ///
     /// A reader uses a table's filters only where the names are equal, so a change of the bytes
     /// that [`create_filter`](Self::create_filter) makes needs a new name; otherwise old filters

@@ -7,7 +7,7 @@ use crate::FilterPolicy;
 /// The length in bytes of an internal key's trailer: sequence number and value type.
 const TRAILER_LEN: usize = 8;
 
-/// Keys that are stripped on the stack, as many as a filter of a filter block usually holds.
+/// Keys that are stripped on the stack, as many as a filter for 2 KiB usually holds.
 const STACK_KEYS: usize = 128;
 
 /// Puts filters on user keys where an engine hands in internal keys.
@@ -25,6 +25,9 @@ const STACK_KEYS: usize = 128;
 /// A key shorter than the trailer, which no engine writes, stands for itself in both methods, so
 /// that nothing panics and no key is lost. A table made by LevelDB's `TableBuilder` from keys
 /// without a trailer wants the inner policy, not this one.
+///
+/// A policy for a custom comparator goes inside this one, where it sees user keys. Several versions
+/// of a user key count as so many keys, as in LevelDB.
 ///
 /// `create_filter` allocates a list of the keys where there are more than 128, 16 bytes for each
 /// on a 64-bit machine; `key_may_match` does not allocate.
