@@ -10,6 +10,8 @@ mod keys;
 mod lookup;
 #[path = "../tests/common/random.rs"]
 mod random;
+#[path = "bloom/ranges.rs"]
+mod ranges;
 #[path = "../tests/common/reference.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 mod reference;
@@ -24,6 +26,7 @@ fn main() {
     create::bench(&mut criterion);
     lookup::bench(&mut criterion);
     filter_block::bench(&mut criterion);
+    ranges::bench(&mut criterion);
     criterion.final_summary();
 }
 

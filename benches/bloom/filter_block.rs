@@ -13,22 +13,23 @@ use crate::reference;
 
 const NUM_FILTERS: usize = 300;
 
-const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// The keys of a table, so many to each data block of 2 KiB.
+/// The keys of a table, so many to each data block.
 #[derive(Clone, Copy)]
-struct Table<'a> {
-    keys: &'a [&'a [u8]],
-    keys_per_block: usize,
+pub(crate) struct Table<'a> {
+    pub(crate) keys: &'a [&'a [u8]],
+    pub(crate) keys_per_block: usize,
+    pub(crate) block_len: usize,
 }
 
 impl<'a> Table<'a> {
     fn blocks(self) -> impl Iterator<Item = (u64, &'a [&'a [u8]])> {
-        (0..).step_by(2048).zip(self.keys.chunks(self.keys_per_block))
+        (0..).step_by(self.block_len).zip(self.keys.chunks(self.keys_per_block))
     }
 
-    fn build(self, policy: impl FilterPolicy) -> Vec<u8> {
-        let mut builder = FilterBlockBuilder::new(policy);
+    pub(crate) fn build(self, policy: impl FilterPolicy, base_lg: u8) -> Vec<u8> {
+        let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
         for (block_offset, keys) in self.blocks() {
             builder.start_block(block_offset);
             for key in keys {
@@ -38,7 +39,7 @@ impl<'a> Table<'a> {
         builder.finish()
     }
 
-    fn build_by_plain_loop(self) -> Vec<u8> {
+    pub(crate) fn build_by_plain_loop(self) -> Vec<u8> {
         let mut builder =
             reference::FilterBlockBuilder::new(|keys| reference::create_filter(10, 6, keys));
         for (block_offset, keys) in self.blocks() {
@@ -65,18 +66,18 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let present = LazyCell::new(|| present.slices());
         let absent = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 2));
         let absent = LazyCell::new(|| absent.slices());
-        let table = || Table { keys: &present, keys_per_block };
+        let table = || Table { keys: &present, keys_per_block, block_len: 2048 };
 
         let name = format!("filter block, build, {keys_per_block} keys in 2 KiB");
         let mut group = crate::group(criterion, &name);
         group.throughput(Throughput::Elements(num_keys as u64));
         group.bench_function("Bloom", |bencher| {
             let table = table();
-            bencher.iter(|| table.build(POLICY));
+            bencher.iter(|| table.build(POLICY, 11));
         });
         group.bench_function("Bloom of user keys", |bencher| {
             let table = table();
-            bencher.iter(|| table.build(InternalKeyPolicy::new(POLICY)));
+            bencher.iter(|| table.build(InternalKeyPolicy::new(POLICY), 11));
         });
         group.bench_function("plain loop", |bencher| {
             let table = table();
@@ -85,25 +86,25 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.finish();
 
         for (kind, keys) in [("present", &present as &dyn Deref<Target = _>), ("absent", &absent)] {
-            let asked = || Table { keys, keys_per_block };
+            let asked = || Table { keys, keys_per_block, block_len: 2048 };
             let name = format!("filter block, {kind} keys, {keys_per_block} keys in 2 KiB");
             let mut group = crate::group(criterion, &name);
             group.throughput(Throughput::Elements(num_keys as u64));
             group.bench_function("Bloom", |bencher| {
-                let reader = FilterBlockReader::new(POLICY, table().build(POLICY));
+                let reader = FilterBlockReader::new(POLICY, table().build(POLICY, 11));
                 let asked = asked();
                 bencher
                     .iter(|| asked.count_matches(|offset, key| reader.key_may_match(offset, key)));
             });
             group.bench_function("Bloom of user keys", |bencher| {
                 let policy = InternalKeyPolicy::new(POLICY);
-                let reader = FilterBlockReader::new(policy, table().build(policy));
+                let reader = FilterBlockReader::new(policy, table().build(policy, 11));
                 let asked = asked();
                 bencher
                     .iter(|| asked.count_matches(|offset, key| reader.key_may_match(offset, key)));
             });
             group.bench_function("plain loop", |bencher| {
-                let contents = table().build(POLICY);
+                let contents = table().build(POLICY, 11);
                 let asked = asked();
                 bencher.iter(|| {
                     asked.count_matches(|offset, key| {
