@@ -5,7 +5,7 @@
 mod common;
 
 use common::measure::{Effort, false_positive_rate};
-use common::{create_filter, noise, reference};
+use common::{create_filter, drawn, noise, of_any_magnitude, reference};
 use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 
 const SEED: u64 = 0xbc9f1d34;
@@ -133,4 +133,49 @@ fn large_filters_made_for_a_rate_have_it() {
         let measured = measured(policy, num_keys, thorough);
         assert!(measured <= 1.03 * rate, "{policy:?}, {num_keys} keys: {measured} for {rate}");
     }
+}
+
+/// What the docs of `expected_false_positive_rate` state: for up to so many keys, the relative error
+/// in half of the filters, in 90 %, and at most.
+const STATED_ERRORS: [(usize, [f64; 3]); 5] = [
+    (19, [0.25, 0.75, 1.0]),
+    (99, [0.03, 0.08, 0.26]),
+    (999, [0.015, 0.03, 0.05]),
+    (99_999, [0.01, 0.03, 0.09]),
+    (10_000_000, [0.015, 0.05, 0.13]),
+];
+
+#[test]
+#[ignore = "takes minutes with optimization"]
+fn errors_of_expected_rates_are_as_stated() {
+    let mut errors = STATED_ERRORS.map(|_| Vec::new());
+    let mut below = drawn(SEED);
+    for _ in 0..600 {
+        let num_keys = of_any_magnitude(10_000_000, &mut below);
+        let leveldb = BloomFilterPolicy::new(4 + below(21));
+        let other = leveldb.with_num_probes([1, 2, 3, 4, 5, 7, 8, 10, 12, 15][below(10)]);
+        let policy = [leveldb, leveldb.tuned(), other][below(3)];
+        let shape = policy.shape(num_keys);
+        let expected = shape.expected_false_positive_rate(num_keys);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let num_lookups = ((10_000.0 / expected) as usize).clamp(1_000_000, 30_000_000);
+        let effort = Effort::with_total_keys(1_000_000, num_keys, num_lookups);
+        let measured = false_positive_rate(policy, num_keys, effort, SEED);
+        // Otherwise the error would mostly be that of measuring.
+        if measured.standard_error < 0.02 * measured.mean {
+            let bucket = STATED_ERRORS.iter().position(|&(most, _)| num_keys <= most);
+            let error = expected / measured.mean - 1.0;
+            errors[bucket.expect("at most 10 million keys")].push((error, num_keys, shape));
+        }
+    }
+    let mut beyond = Vec::new();
+    for ((most, stated), mut errors) in STATED_ERRORS.into_iter().zip(errors) {
+        errors.sort_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+        let last = errors.len() - 1;
+        let found = [errors[last / 2], errors[last * 9 / 10], errors[last]];
+        println!("up to {most} keys, {} filters: {found:.3?}", errors.len());
+        let stated = found.into_iter().zip(stated);
+        beyond.extend(stated.filter(|&(found, stated)| found.0.abs() > stated));
+    }
+    assert!(beyond.is_empty(), "{beyond:.3?}");
 }

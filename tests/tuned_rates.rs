@@ -5,7 +5,7 @@
 mod common;
 
 use common::measure::{Effort, Rate, false_positive_rate};
-use common::random::words;
+use common::{drawn, of_any_magnitude};
 use leveldb_filter::BloomFilterPolicy;
 
 const SEED: u64 = 0xbc9f1d34;
@@ -24,13 +24,10 @@ const HOSTILE_FACTORS: [usize; 15] =
 /// A quarter each: anything, 1 to 100 keys, 4 or 24 bits per key, and numbers of bits at or next to
 /// multiples of a [hostile factor](HOSTILE_FACTORS).
 fn sizes(count: usize, max_keys: usize, seed: u64) -> Vec<(usize, usize)> {
-    let mut random = words(seed).map(|word| usize::try_from(word >> 32).expect("32 bits"));
-    let mut below = |end: usize| random.next().expect("endless") % end;
+    let mut below = drawn(seed);
     let mut sizes = ONCE_WORSE.to_vec();
     while sizes.len() < count {
-        // As many of each order of magnitude.
-        let log2 = (below(1 << 16) * (max_keys.ilog2() as usize + 1)) >> 16;
-        let num_keys = ((1 << log2) + below(1 << log2)).min(max_keys);
+        let num_keys = of_any_magnitude(max_keys, &mut below);
         let bits_per_key = 4 + below(21);
         sizes.push(match sizes.len() % 4 {
             0 => (num_keys, bits_per_key),

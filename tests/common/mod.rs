@@ -74,3 +74,16 @@ pub fn bloom_hashes(hashes: &[u32]) -> Vec<BloomHash> {
 pub fn keys_with_hashes(hashes: &[u32]) -> Vec<[u8; 4]> {
     hashes.iter().map(|&hash| reference::key_with_hash(hash)).collect()
 }
+
+/// A number from 1 to `max`, with as many of each order of magnitude; `below` draws one below
+/// another.
+pub fn of_any_magnitude(max: usize, below: &mut impl FnMut(usize) -> usize) -> usize {
+    let log2 = (below(1 << 16) * (max.ilog2() as usize + 1)) >> 16;
+    ((1 << log2) + below(1 << log2)).min(max)
+}
+
+/// Draws numbers below others, the same in every run.
+pub fn drawn(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut words = random::words(seed);
+    move |end| usize::try_from(words.next().expect("endless") >> 32).expect("32 bits") % end
+}
