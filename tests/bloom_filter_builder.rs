@@ -47,6 +47,13 @@ fn assert_builds_as_reference(
 }
 
 #[test]
+fn a_builder_prints_its_number_of_keys() {
+    let mut builder = BloomFilterBuilder::new();
+    builder.extend(["secret", "key"]);
+    assert_eq!(format!("{builder:?}"), "BloomFilterBuilder { len: 2, .. }");
+}
+
+#[test]
 fn few_keys_make_leveldbs_bytes_for_all_bits_per_key() {
     let hashes = random_hashes(200, 1);
     for bits_per_key in 0..=64 {

@@ -9,7 +9,7 @@ mod uneven_probes;
 
 use self::model::Filters;
 pub(super) use self::numbers::{float, probability_of_hit};
-pub(super) use self::third_probe::Lattice;
+pub(super) use self::third_probe::{Lattice, different_third_probes};
 use super::{BloomFilterPolicy, BloomFilterShape};
 
 impl BloomFilterShape {

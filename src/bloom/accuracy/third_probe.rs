@@ -118,6 +118,20 @@ fn reduced_basis(unit: u32, turns: f64) -> [[f64; 2]; 2] {
     }
 }
 
+/// How many different third probes so many keys are expected to have.
+///
+/// Each of the 2<sup>16</sup> values in the middle comes from one key in 2<sup>17</sup>, and the same
+/// number on either side from fewer and fewer keys.
+pub(in crate::bloom) fn different_third_probes(num_keys: f64) -> f64 {
+    let middle = f64::from(1 << 16);
+    let keys = num_keys / (2.0 * middle);
+    if keys <= 0.0 {
+        return 0.0;
+    }
+    let seen = -(-keys).exp_m1();
+    middle * seen + 2.0 * middle * (1.0 - seen / keys)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
