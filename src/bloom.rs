@@ -19,8 +19,8 @@ pub use self::filter::BloomFilter;
 pub use self::shape::BloomFilterShape;
 
 use self::probes::{MAX_PROBES, may_match_once};
-use crate::FilterPolicy;
 use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
+use crate::{BloomHash, FilterPolicy};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -185,6 +185,16 @@ impl BloomFilterPolicy {
         tuned::shape(BloomFilterShape { num_bytes, num_probes }, num_keys)
     }
 
+    /// Whether the key with this [`bloom_hash`](crate::bloom_hash) may be among the keys of
+    /// `filter`: the answer of [`key_may_match`](FilterPolicy::key_may_match), on any bytes.
+    ///
+    /// For one key and many filters that are asked once, such as those of filter blocks: see
+    /// [`FilterBlockReader::filter`](crate::FilterBlockReader::filter).
+    #[must_use]
+    pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+        answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
+    }
+
     /// The bits for so many keys, if a `usize` holds their number.
     fn num_bits(&self, num_keys: usize) -> Option<usize> {
         let more = num_keys as u128 * u128::from(self.more_millibits);
@@ -242,18 +252,24 @@ impl FilterPolicy for BloomFilterPolicy {
     /// of probes; never panics, and allocates nothing.
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        let Some((&num_probes, bits)) = filter.split_last() else {
-            return false;
-        };
-        if bits.is_empty() {
-            return false;
-        }
-        if num_probes > MAX_PROBES {
-            // Reserved for new encodings of short filters: consider it a match.
-            return true;
-        }
-        key_may_match_once(key, bits, num_probes)
+        answer(filter, |bits, num_probes| key_may_match_once(key, bits, num_probes))
     }
+}
+
+/// LevelDB's answer on any bytes, where `may_match` tells whether a key's bits are set.
+#[inline]
+fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
+    let Some((&num_probes, bits)) = filter.split_last() else {
+        return false;
+    };
+    if bits.is_empty() {
+        return false;
+    }
+    if num_probes > MAX_PROBES {
+        // Reserved for new encodings of short filters: consider it a match.
+        return true;
+    }
+    may_match(bits, num_probes)
 }
 
 /// Out of line, because what divides for each key wants the registers for itself.

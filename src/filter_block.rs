@@ -275,6 +275,18 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// `None` where there is none that can be read, which stands for a potential match: an offset
     /// past the last filter, or a malformed block. Empty bytes where no data block starts in that
     /// range of the file, even if keys of one that started before lie there. Takes constant time.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
+    ///
+    /// fn may_match(block: &[u8], block_offset: u64, hash: BloomHash) -> bool {
+    ///     let policy = BloomFilterPolicy::default();
+    ///     let reader = FilterBlockReader::new(policy, block);
+    ///     reader.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
+    /// }
+    /// # assert!(may_match(&[], 0, BloomHash::default()));
+    /// # assert!(!may_match(&[0, 0, 0, 0, 0, 0, 0, 0, 11], 0, BloomHash::default()));
+    /// ```
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {

@@ -58,6 +58,7 @@
 //! | write the filter with the fewest false positives | [`BloomFilterPolicy::tuned`] |
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
+//! | look up many keys in many tables | [`bloom_hashes`], then [`BloomFilter::hashes_may_match`] |
 //! | keep a filter beside a memtable | [`BloomFilterShape::empty_filter`], [`BloomFilter::insert`], [`clear`](BloomFilter::clear) |
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | compare keys otherwise than by their bytes | a [`FilterPolicy`] of your own |
@@ -122,19 +123,25 @@
 //!
 //! ## Reading: one hash for many tables
 //!
-//! A key that is looked up in the tables of several levels is hashed once:
+//! Keys that are looked up in the tables of several levels are hashed once, side by side:
 //!
 //! ```
-//! use leveldb_filter::{BloomFilter, bloom_hash};
+//! use leveldb_filter::{BloomFilter, BloomHash, bloom_hashes};
 //!
-//! fn tables_to_read(key: &[u8], filters: &[BloomFilter<Vec<u8>>]) -> Vec<usize> {
-//!     let hash = bloom_hash(key);
-//!     (0..filters.len()).filter(|&i| filters[i].hash_may_match(hash)).collect()
+//! fn tables_to_read(keys: &[&[u8]], filters: &[BloomFilter<Vec<u8>>]) -> Vec<Vec<usize>> {
+//!     let mut hashes = vec![BloomHash::default(); keys.len()];
+//!     bloom_hashes(keys, &mut hashes);
+//!     let (mut tables, mut matches) = (vec![Vec::new(); keys.len()], vec![false; keys.len()]);
+//!     for (table, filter) in filters.iter().enumerate() {
+//!         filter.hashes_may_match(&hashes, &mut matches);
+//!         (0..keys.len()).filter(|&i| matches[i]).for_each(|i| tables[i].push(table));
+//!     }
+//!     tables
 //! }
 //! # let shape = leveldb_filter::BloomFilterPolicy::default().shape(9);
-//! # let mut filters = vec![shape.empty_filter(), shape.empty_filter()];
-//! # filters[1].insert(b"k");
-//! # assert_eq!(tables_to_read(b"k", &filters), [1]);
+//! # let mut filters = [shape.empty_filter(), shape.empty_filter()];
+//! # filters[1].insert(b"pear");
+//! # assert_eq!(tables_to_read(&[b"apple", b"pear"], &filters), [vec![], vec![1]]);
 //! ```
 //!
 //! ## A memtable's filter
@@ -232,7 +239,7 @@ pub use bloom::{
 };
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;
-pub use hash::{BloomHash, bloom_hash, hash};
+pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
 pub use internal_key::InternalKeyPolicy;
 
 #[cfg(doctest)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use common::create_filter;
 use leveldb_filter::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
-    FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
 };
 
 const POLICY: BloomFilterPolicy =
@@ -152,6 +152,12 @@ fn a_filter_above_usize_panics_before_it_touches_the_buffer() {
     }));
     assert!(result.is_err());
     assert_eq!(dst, b"before");
+}
+
+#[test]
+#[should_panic(expected = "as many hashes as keys")]
+fn too_few_hashes_for_the_keys_panic() {
+    bloom_hashes(&["fig", "lime"], &mut [BloomHash::default()]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use common::strategies::{any_bits_per_key, any_hash, any_key, config};
-use common::{bloom_hashes, create_filter, random_hashes, reference};
+use common::{as_bloom_hashes, create_filter, random_hashes, reference};
 use leveldb_filter::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, ShapeMismatch,
 };
@@ -174,7 +174,7 @@ fn filters_without_keys_have_no_false_positives_and_full_ones_no_others() {
 
 #[test]
 fn the_false_positive_rate_is_that_of_random_hashes() {
-    let tried = bloom_hashes(&random_hashes(1 << 20, 3));
+    let tried = as_bloom_hashes(&random_hashes(1 << 20, 3));
     let mut matches = vec![false; tried.len()];
     for (num_keys, policy) in [
         (100, POLICY),

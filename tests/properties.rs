@@ -12,7 +12,7 @@ use common::{
 };
 use leveldb_filter::{
     BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
-    InternalKeyPolicy, bloom_hash, hash,
+    InternalKeyPolicy, bloom_hash, bloom_hashes, hash,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -91,6 +91,22 @@ proptest! {
     fn hashes_are_leveldbs(data in vec(any::<u8>(), 0..=100), seed: u32) {
         prop_assert_eq!(hash(&data, seed), reference::hash(&data, seed));
         prop_assert_eq!(bloom_hash(&data).to_u32(), reference::bloom_hash(&data));
+    }
+
+    #[test]
+    fn keys_are_hashed_side_by_side_as_alone(
+        len in 0..=70usize,
+        keys in vec(vec(any::<u8>(), 0..=70), 0..300),
+    ) {
+        // All of one length, some, and none.
+        for alike in [keys.len(), keys.len() / 2, 0] {
+            let mut keys = keys.clone();
+            keys[..alike].iter_mut().for_each(|key| key.resize(len, 7));
+            let mut hashes = vec![BloomHash::from_u32(1); keys.len()];
+            bloom_hashes(&keys, &mut hashes);
+            let alone: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+            prop_assert_eq!(hashes, alone);
+        }
     }
 
     #[test]

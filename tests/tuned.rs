@@ -6,7 +6,7 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::strategies::{any_bits_per_key, any_key, config};
-use common::{bloom_hashes, random_hashes, reference};
+use common::{as_bloom_hashes, random_hashes, reference};
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn assert_tunes(policy: BloomFilterPolicy, hashes: &[u32]) {
     assert!(filled.as_bytes() == expected, "{what}: {shape:?}");
     let filter = BloomFilter::new(&filter[6..]).expect("1 to 30 probes");
     assert!(
-        bloom_hashes(hashes).into_iter().all(|hash| filter.hash_may_match(hash)),
+        as_bloom_hashes(hashes).into_iter().all(|hash| filter.hash_may_match(hash)),
         "{what}: {shape:?}"
     );
 }

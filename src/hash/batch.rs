@@ -24,7 +24,22 @@ const MAX_SORTED: usize = 128;
 /// keys.
 const CLASSES: usize = 8;
 
-/// Writes the [`bloom_hash`](super::bloom_hash) of each key; the slices must have the same length.
+/// Writes the [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`: of many keys that are
+/// looked up in several filters. Faster than a key at a time, as their hashes overlap.
+///
+/// What `hashes` held is overwritten. Takes time linear in the keys' bytes, and allocates nothing.
+///
+/// # Panics
+///
+/// If the slices differ in length.
+pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
+    assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
+    for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
+        bloom_hash_batch(keys, hashes);
+    }
+}
+
+/// [`bloom_hashes`] of few keys; the slices must have the same length.
 #[inline]
 pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     // The keys before this one are done.

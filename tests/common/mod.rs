@@ -22,9 +22,12 @@ pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> 
 /// Asserts that a lookup in `filter` answers as LevelDB does.
 #[track_caller]
 pub fn assert_matches_as_reference(key: &[u8], filter: &[u8]) {
+    let policy = BloomFilterPolicy::default();
+    let expected = reference::key_may_match(key, filter);
+    let hash = BloomHash::from_u32(reference::bloom_hash(key));
     assert_eq!(
-        BloomFilterPolicy::default().key_may_match(key, filter),
-        reference::key_may_match(key, filter),
+        (policy.key_may_match(key, filter), policy.hash_may_match(hash, filter)),
+        (expected, expected),
         "key {key:02x?} in filter {filter:02x?}"
     );
 }
@@ -66,7 +69,7 @@ pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
 }
 
 /// The oracle's hashes as the crate takes them.
-pub fn bloom_hashes(hashes: &[u32]) -> Vec<BloomHash> {
+pub fn as_bloom_hashes(hashes: &[u32]) -> Vec<BloomHash> {
     hashes.iter().copied().map(BloomHash::from_u32).collect()
 }
 
