@@ -3,6 +3,7 @@
 //! Mirrors [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 
 mod accuracy;
+mod atomic;
 mod builder;
 mod create;
 mod error;
@@ -13,6 +14,7 @@ mod regions;
 mod shape;
 mod tuned;
 
+pub use self::atomic::AtomicBloomFilter;
 pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};
 pub use self::filter::BloomFilter;
@@ -259,17 +261,12 @@ impl FilterPolicy for BloomFilterPolicy {
 /// LevelDB's answer on any bytes, where `may_match` tells whether a key's bits are set.
 #[inline]
 fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
-    let Some((&num_probes, bits)) = filter.split_last() else {
-        return false;
-    };
-    if bits.is_empty() {
-        return false;
-    }
-    if num_probes > MAX_PROBES {
+    match filter.split_last() {
+        None | Some((_, [])) => false,
         // Reserved for new encodings of short filters: consider it a match.
-        return true;
+        Some((&num_probes, _)) if num_probes > MAX_PROBES => true,
+        Some((&num_probes, bits)) => may_match(bits, num_probes),
     }
-    may_match(bits, num_probes)
 }
 
 /// Out of line, because what divides for each key wants the registers for itself.

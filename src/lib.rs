@@ -59,7 +59,7 @@
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
 //! | look up many keys in many tables | [`bloom_hashes`], then [`BloomFilter::hashes_may_match`] |
-//! | keep a filter beside a memtable | [`BloomFilterShape::empty_filter`], [`BloomFilter::insert`], [`clear`](BloomFilter::clear) |
+//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilterShape::empty_filter`] |
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | compare keys otherwise than by their bytes | a [`FilterPolicy`] of your own |
 //!
@@ -146,14 +146,29 @@
 //!
 //! ## A memtable's filter
 //!
-//! ```
-//! use leveldb_filter::BloomFilterPolicy;
+//! Written by some threads and read by others, without a lock; most look-ups of absent keys then
+//! need not search the memtable:
 //!
-//! let mut filter = BloomFilterPolicy::new(10).shape(4_096).empty_filter(); // keys until it is flushed
-//! filter.insert(b"apple");
-//! if filter.key_may_match(b"plum") {
-//!     // search the memtable
-//! }
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::RwLock;
+//!
+//! use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
+//!
+//! let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(4_096)); // keys until it is flushed
+//! let memtable = RwLock::new(BTreeMap::new());
+//! std::thread::scope(|threads| {
+//!     threads.spawn(|| {
+//!         filter.insert(b"apple"); // first, so that whoever can see the key finds it
+//!         memtable.write().unwrap().insert("apple", "red");
+//!     });
+//!     threads.spawn(|| {
+//!         if filter.key_may_match(b"plum") {
+//!             let _ = memtable.read().unwrap().get("plum"); // for few absent keys
+//!         }
+//!     });
+//! });
+//! assert!(filter.key_may_match(b"apple"));
 //! ```
 //!
 //! ## Joining filters
@@ -234,8 +249,8 @@ mod hash;
 mod internal_key;
 
 pub use bloom::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape, InvalidFilter,
-    ShapeMismatch,
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
+    InvalidFilter, ShapeMismatch,
 };
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;

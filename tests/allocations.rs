@@ -7,8 +7,9 @@ use std::cell::Cell;
 
 use common::{as_bloom_hashes, create_filter, noise, random_hashes};
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader,
-    FilterPolicy, InternalKeyPolicy, bloom_hash,
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
+    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hash,
+    bloom_hashes,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -121,6 +122,22 @@ fn a_parsed_filter_allocates_nothing() {
         });
         assert_eq!(allocations, 0);
     }
+}
+
+#[test]
+fn a_filter_of_threads_takes_one_allocation_in_all() {
+    let keys = keys(1000);
+    let mut hashes = vec![BloomHash::default(); keys.len()];
+    let (_, allocations) = count_allocations(|| {
+        bloom_hashes(&keys, &mut hashes);
+        let mut filter = AtomicBloomFilter::new(POLICY.shape(keys.len()));
+        filter.insert(&keys[0]);
+        filter.clear();
+        keys.iter().filter(|key| filter.insert(key)).count();
+        assert!(hashes.iter().all(|&hash| filter.hash_may_match(hash)));
+        filter.into_filter()
+    });
+    assert_eq!(allocations, 1);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use common::create_filter;
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
-    FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
+    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
 };
 
 const POLICY: BloomFilterPolicy =
@@ -70,9 +70,11 @@ fn types_have_the_common_traits() {
     fn assert_is_shared<T: Clone + Debug + Send + Sync + 'static>() {}
     fn assert_is_copied<T: Copy + Debug + Send + Sync>() {}
     fn assert_is_ordered<T: Ord>() {}
+    fn assert_is_thread_safe<T: Debug + Send + Sync>() {}
 
     assert_is_value::<BloomFilterPolicy>();
     assert_is_value::<BloomHash>();
+    assert_is_thread_safe::<AtomicBloomFilter>();
     assert_is_ordered::<BloomHash>();
     assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
     assert_is_shared::<BloomFilterBuilder>();

@@ -96,15 +96,36 @@ impl Probes {
 
     /// Sets all bits of a key. `true` if they were set already.
     pub(crate) fn set_bits(&self, bits: &mut [u8], hash: BloomHash) -> bool {
-        let Key { delta, mut hash } = Key::new(hash);
         let mut all = 1;
-        for _ in 0..self.count {
-            let byte = &mut bits[byte_index(self.reciprocal, self.num_bytes, hash)];
-            all &= *byte >> (hash % 8);
-            *byte |= 1 << (hash % 8);
-            hash = hash.wrapping_add(delta);
+        for (byte, bit) in self.bits_of(hash) {
+            let byte = &mut bits[byte];
+            all &= *byte >> bit;
+            *byte |= 1 << bit;
         }
         all & 1 != 0
+    }
+
+    /// [`may_match`](Self::may_match) for a filter whose bytes `byte` gives.
+    #[inline(always)]
+    pub(crate) fn may_match_in(&self, byte: impl Fn(usize) -> Option<u8>, hash: BloomHash) -> bool {
+        let (reciprocal, num_bytes, key) = (self.reciprocal, self.num_bytes, Key::new(hash));
+        match self.count {
+            // Numbers that are known are unrolled.
+            6 => all_set_in(reciprocal, num_bytes, byte, key, 6),
+            8 => all_set_in(reciprocal, num_bytes, byte, key, 8),
+            count => all_set_in(reciprocal, num_bytes, byte, key, count.into()),
+        }
+    }
+
+    /// The byte of each of a key's bits, and the bit's place in it.
+    #[inline]
+    pub(crate) fn bits_of(self, hash: BloomHash) -> impl Iterator<Item = (usize, u32)> {
+        let Key { delta, mut hash } = Key::new(hash);
+        (0..self.count).map(move |_| {
+            let bit = (byte_index(self.reciprocal, self.num_bytes, hash), hash % 8);
+            hash = hash.wrapping_add(delta);
+            bit
+        })
     }
 }
 
@@ -241,12 +262,24 @@ fn many_groups(reciprocal: u64, bits: &[u8], mut key: Key, mut left: u8) -> bool
 /// One answer at the end instead of a branch for each bit: the branches of a key that is not in the
 /// filter cannot be predicted, and cost more than the probes that they save.
 #[inline(always)]
-fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], Key { delta, mut hash }: Key) -> bool {
+fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], key: Key) -> bool {
+    all_set_in(reciprocal, bits.len() as u64, |index| bits.get(index).copied(), key, N)
+}
+
+/// [`all_set`] for `count` bits of a filter whose bytes `byte` gives.
+#[inline(always)]
+fn all_set_in(
+    reciprocal: u64,
+    num_bytes: u64,
+    byte: impl Fn(usize) -> Option<u8>,
+    Key { delta, mut hash }: Key,
+    count: u32,
+) -> bool {
     // Turned from each byte's bit to the next one's, which takes fewer registers than to shift each
     // byte: after the probe of hash `h`, bit `h % 8` tells whether all bits so far are set.
     let mut answer = u8::MAX;
-    for _ in 0..N {
-        let Some(byte) = bits.get(byte_index(reciprocal, bits.len() as u64, hash)) else {
+    for _ in 0..count {
+        let Some(byte) = byte(byte_index(reciprocal, num_bytes, hash)) else {
             // Not reached. An answer made of the bytes so far makes the compiler load each of them
             // before the next index; with a panic it puts off all loads, and registers run out.
             return answer & 1 != 0;

@@ -1,0 +1,120 @@
+//! A filter that threads fill and ask at once.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::probes::Probes;
+use super::{BloomFilter, BloomFilterShape};
+use crate::{BloomHash, bloom_hash};
+
+/// A filter beside a memtable that is read while it is written: any number of threads insert keys
+/// and look them up, without a lock.
+///
+/// A key is found by every lookup that its insert happened before. Whatever makes the key itself
+/// visible to a reader (a lock, a channel, a release store that the reader's acquire load sees) is
+/// enough, if the key is inserted here first. The filter sets and reads its bytes by relaxed
+/// operations; they suffice because a load sees the last write to its byte that happened before, or
+/// a later one, and no write takes a bit back: [`clear`](Self::clear) needs the filter to itself. A
+/// lookup at the same time as the insert may see some of the key's bits, and answers either way.
+///
+/// ```
+/// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
+///
+/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(2));
+/// std::thread::scope(|threads| {
+///     for key in ["apple", "pear"] {
+///         threads.spawn(|| filter.insert(key.as_bytes()));
+///     }
+/// });
+/// assert!(filter.key_may_match(b"apple"));
+/// assert!(filter.into_filter().key_may_match(b"pear"));
+/// ```
+pub struct AtomicBloomFilter {
+    /// Those of a filter, the byte of the probe count included.
+    bytes: Vec<AtomicU8>,
+    probes: Probes,
+}
+
+impl AtomicBloomFilter {
+    /// A filter without keys. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    #[must_use]
+    pub fn new(shape: BloomFilterShape) -> Self {
+        let bytes = shape.empty_filter().into_inner().into_iter().map(AtomicU8::new).collect();
+        Self { bytes, probes: shape.probes() }
+    }
+
+    /// Adds `key` to the filter's keys. `true` if it may have been in already, that is, if all its
+    /// bits were set.
+    ///
+    /// Of threads that insert one key at the same time, several may get `false`. Takes time linear
+    /// in the key's length and in the number of probes; never waits, and allocates nothing.
+    #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
+    pub fn insert(&self, key: &[u8]) -> bool {
+        self.insert_hash(bloom_hash(key))
+    }
+
+    /// Adds the key with this [`bloom_hash`]. `true` if it may have been in already.
+    #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
+    pub fn insert_hash(&self, hash: BloomHash) -> bool {
+        let mut all = 1;
+        for (byte, bit) in self.probes.bits_of(hash) {
+            all &= self.bytes[byte].fetch_or(1 << bit, Ordering::Relaxed) >> bit;
+        }
+        all & 1 != 0
+    }
+
+    /// Whether `key` may be among the filter's keys.
+    ///
+    /// Takes time linear in the key's length and in the number of probes; never panics or waits,
+    /// and allocates nothing.
+    #[inline]
+    #[must_use]
+    pub fn key_may_match(&self, key: &[u8]) -> bool {
+        self.hash_may_match(bloom_hash(key))
+    }
+
+    /// Whether the key with this [`bloom_hash`] may be among the filter's keys.
+    #[inline]
+    #[must_use]
+    pub fn hash_may_match(&self, hash: BloomHash) -> bool {
+        let byte =
+            |index| self.bytes.get(index).map(|byte: &AtomicU8| byte.load(Ordering::Relaxed));
+        self.probes.may_match_in(byte, hash)
+    }
+
+    /// The number of bits, a multiple of 8.
+    #[must_use]
+    pub fn num_bits(&self) -> u64 {
+        (self.bytes.len() as u64 - 1) * 8
+    }
+
+    /// The number of bits that are looked at for a key, 1 to 30.
+    #[must_use]
+    pub fn num_probes(&self) -> u8 {
+        self.probes.count()
+    }
+
+    /// Takes all keys out, for the next memtable. Takes time linear in the filter's length.
+    pub fn clear(&mut self) {
+        let num_bytes = self.bytes.len() - 1;
+        self.bytes[..num_bytes].fill_with(AtomicU8::default);
+    }
+
+    /// The filter when no thread inserts any more: the bytes that [`BloomFilter::insert`] makes of
+    /// the same keys. Takes time linear in the filter's length.
+    #[must_use]
+    pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
+        let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();
+        BloomFilter::with_shape(bytes, self.probes)
+    }
+}
+
+/// Shows the filter's shape, not its bytes.
+impl fmt::Debug for AtomicBloomFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicBloomFilter")
+            .field("num_bits", &self.num_bits())
+            .field("num_probes", &self.num_probes())
+            .finish_non_exhaustive()
+    }
+}
