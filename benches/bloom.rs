@@ -1,9 +1,12 @@
-//! Making filters, looking keys up, and whole filter blocks, beside the plain loops of LevelDB.
+//! Making filters, looking keys up, and whole filter blocks, beside the plain loops of LevelDB; and
+//! the filters of memtables.
 
 #[path = "bloom/create.rs"]
 mod create;
 #[path = "bloom/filter_block.rs"]
 mod filter_block;
+#[path = "bloom/insert.rs"]
+mod insert;
 #[path = "bloom/keys.rs"]
 mod keys;
 #[path = "bloom/lookup.rs"]
@@ -25,6 +28,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     create::bench(&mut criterion);
     lookup::bench(&mut criterion);
+    insert::bench(&mut criterion);
     filter_block::bench(&mut criterion);
     ranges::bench(&mut criterion);
     criterion.final_summary();
