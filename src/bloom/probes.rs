@@ -32,6 +32,9 @@ pub(crate) const MAX_CACHED_BYTES: usize = 8 << 20;
 /// The bytes that 32-bit hashes can reach.
 const MAX_BYTES: u64 = 1 << 29;
 
+/// Whether the processor rotates a byte in one step; AArch64 takes six.
+const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
+
 /// What is added to a key's hash from probe to probe.
 #[inline]
 const fn delta(BloomHash(hash): BloomHash) -> u32 {
@@ -284,10 +287,17 @@ fn all_set_in(
             // before the next index; with a panic it puts off all loads, and registers run out.
             return answer & 1 != 0;
         };
-        answer = answer.rotate_left(delta) & byte;
+        answer = if ROTATES_BYTES {
+            answer.rotate_left(delta) & byte
+        } else {
+            answer & byte >> (hash % 8)
+        };
         hash = hash.wrapping_add(delta);
     }
-    answer.rotate_right(hash.wrapping_sub(delta)) & 1 != 0
+    if ROTATES_BYTES {
+        answer = answer.rotate_right(hash.wrapping_sub(delta));
+    }
+    answer & 1 != 0
 }
 
 /// The index of the byte with the bit that `hash` stands for.
@@ -306,8 +316,9 @@ fn byte_index(reciprocal: u64, num_bytes: u64, hash: u32) -> usize {
 /// The bit at `position`, lowest in a byte of others.
 #[inline]
 pub(crate) fn bit(bits: &[u8], position: u32) -> u8 {
+    let byte = bits[(position / 8) as usize];
     // A rotation counts modulo 8 by itself.
-    bits[(position / 8) as usize].rotate_right(position)
+    if ROTATES_BYTES { byte.rotate_right(position) } else { byte >> (position % 8) }
 }
 
 /// Sets the bit at each position.

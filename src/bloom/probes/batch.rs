@@ -145,8 +145,13 @@ impl Divisor {
     #[inline]
     pub(super) fn remainder(self, hash: u32) -> u32 {
         let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
-        #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
-        let multiple = (quotient * self.num_bits) as u32;
+        #[expect(clippy::cast_possible_truncation, reason = "a remainder needs the low 32 bits")]
+        let multiple = if cfg!(target_arch = "aarch64") {
+            // Its vectors have no product of 64 bits.
+            (quotient as u32).wrapping_mul(self.num_bits as u32)
+        } else {
+            (quotient * self.num_bits) as u32
+        };
         hash.wrapping_sub(multiple)
     }
 }
