@@ -129,11 +129,13 @@ impl Tally {
         self.num_matches.set(self.num_matches.get() + num_matches);
     }
 
-    /// Asserts that there were so many lookups, and a fair share of either answer.
+    /// Asserts that there were so many lookups, and among them one in 50 with either answer: so few
+    /// that not one run in a million draws cases that have less.
     fn assert_at_least(&self, num_lookups: usize) {
         let (lookups, matches) = (self.num_lookups.get(), self.num_matches.get());
         assert!(lookups >= num_lookups, "only {lookups} lookups");
-        assert!((lookups / 5..lookups / 5 * 4).contains(&matches), "{matches} of {lookups} match");
+        let either = matches.min(lookups - matches);
+        assert!(either >= lookups / 50, "{matches} of {lookups} match");
     }
 }
 
@@ -198,7 +200,7 @@ fn filters_of_better_lengths_are_read_by_leveldb() {
         },
     );
     tally.assert_at_least(1_000_000);
-    assert!(num_shorter.iter().all(|num_shorter| num_shorter.get() >= 5), "{num_shorter:?}");
+    assert!(num_shorter.iter().all(|num_shorter| num_shorter.get() > 0), "{num_shorter:?}");
 }
 
 #[test]
