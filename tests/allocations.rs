@@ -1,4 +1,4 @@
-//! Counts allocations: a lookup makes none, and a filter at most one.
+//! Counts allocations: a lookup makes none, and a filter at most one, if it fits into the cache.
 
 mod common;
 
@@ -17,21 +17,41 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 thread_local! {
     /// For each thread, since tests run side by side.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    /// Bytes in use, from a number up that leaves room to free what other threads took, and the most
+    /// since [`peak_bytes`] began.
+    static BYTES: Cell<usize> = const { Cell::new(usize::MAX / 2) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
 struct CountingAllocator;
 
-// SAFETY: both methods hand on to `System` what their caller guarantees, and the counter, which
-// needs no memory of its own, allocates nothing. The provided methods call these two.
+impl CountingAllocator {
+    fn count(layout: Layout) {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        BYTES.set(BYTES.get() + layout.size());
+        PEAK.set(PEAK.get().max(BYTES.get()));
+    }
+}
+
+// SAFETY: all methods hand on to `System` what their caller guarantees, and the counters, which
+// need no memory of their own, allocate nothing. The provided method calls the first and the last.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        Self::count(layout);
         // SAFETY: the caller guarantees what `System` asks for.
         unsafe { System.alloc(layout) }
     }
 
+    // The provided one would touch every page.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::count(layout);
+        // SAFETY: the caller guarantees what `System` asks for.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: `ptr` came from `alloc`, hence from `System`, with this layout.
+        BYTES.set(BYTES.get() - layout.size());
+        // SAFETY: `ptr` came from `System`, with this layout.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
@@ -43,6 +63,14 @@ fn count_allocations<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATIONS.get();
     let result = work();
     (result, ALLOCATIONS.get() - before)
+}
+
+/// How much more memory `work` takes than was in use before, when it takes the most.
+fn peak_bytes(work: impl FnOnce()) -> usize {
+    let before = BYTES.get();
+    PEAK.set(before);
+    work();
+    PEAK.get() - before
 }
 
 fn keys(num_keys: usize) -> Vec<Vec<u8>> {
@@ -67,6 +95,35 @@ fn a_filter_takes_one_allocation_without_waste() {
         assert_eq!(allocations, 1, "{num_keys} keys");
         assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
     }
+}
+
+#[test]
+fn bytes_are_counted() {
+    let peak = peak_bytes(|| {
+        drop(vec![1_u64; 100]);
+        let _small: Vec<u8> = Vec::with_capacity(8);
+        drop((vec![0_u8; 300], vec![0_u8; 400]));
+    });
+    assert_eq!(peak, 800);
+}
+
+#[test]
+fn a_filter_above_8_mib_takes_scratch_memory_of_at_most_half_its_size_and_256_mib() {
+    const MIB: usize = 1 << 20;
+    let scratch = |num_bytes: usize| {
+        let (policy, mut dst) = (BloomFilterPolicy::new(num_bytes * 8), Vec::new());
+        peak_bytes(|| policy.create_filter(&[b"fig"], &mut dst)) - dst.capacity()
+    };
+    assert_eq!(scratch(8 * MIB), 0);
+    let above = [1, 2, 3, 7, 8, 131071, 131072, 131073, 524288].map(|more| 8 * MIB + more);
+    for num_bytes in above.into_iter().chain([9, 15, 31, 100].map(|mib| mib * MIB + 4099)) {
+        let scratch = scratch(num_bytes);
+        assert!(scratch <= num_bytes / 2, "{scratch} for {num_bytes} bytes");
+        // Else the filter was not taken for one above the cache.
+        assert!(scratch > num_bytes / 4, "{scratch} for {num_bytes} bytes");
+    }
+    let scratch = scratch(600 * MIB);
+    assert!(scratch <= 256 * MIB, "{scratch} for 600 MiB");
 }
 
 #[test]
