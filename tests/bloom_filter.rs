@@ -187,6 +187,7 @@ fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
 #[test]
 fn filters_around_four_billion_bits_answer_as_leveldb() {
     let edges = [u32::MAX, u32::MAX - 7, u32::MAX - 8, 1 << 31, 0xbc9f1d34, 8, 7, 0];
+    // With the last length, a remainder by the bits' reciprocal in 64 bits would be off by one.
     for num_bytes in [(1 << 29) - 1, 1 << 29, (1 << 29) + 1, (1 << 29) + 23171] {
         // Only the pages that a probe touches take memory.
         let mut bytes = vec![0; num_bytes + 1];
