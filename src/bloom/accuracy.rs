@@ -1,16 +1,17 @@
-//! The false-positive rate of this format, and policies chosen by it.
+//! The false-positive rate of this format, and policies sized by it.
 
 mod model;
 mod numbers;
 mod queries;
 mod repeated_bits;
+mod sizing;
 mod third_probe;
 mod uneven_probes;
 
 use self::model::Filters;
 pub(super) use self::numbers::{float, probability_of_hit};
 pub(super) use self::third_probe::{Lattice, different_third_probes};
-use super::{BloomFilterPolicy, BloomFilterShape};
+use super::BloomFilterShape;
 
 impl BloomFilterShape {
     /// The share of absent keys to expect that a filter of this shape and `num_keys` keys matches:
@@ -22,8 +23,8 @@ impl BloomFilterShape {
     /// large filter it falls on few bits, almost all of them set; and of millions of keys many
     /// share their 32-bit hash with another. Where the number of bits makes the probes of a query
     /// meet, the rate may be twice as high: 2.05 % at 300,000 keys with 10 bits each.
-    /// [`tuned`](BloomFilterPolicy::tuned) avoids such lengths. Where even that is too much, split
-    /// the filter: its parts have fewer keys.
+    /// [`tuned`](super::BloomFilterPolicy::tuned) avoids such lengths. Where even that is too much,
+    /// split the filter: its parts have fewer keys.
     ///
     /// It was held against 554 measured filters, drawn at random: 4 to 24 bits per key, with
     /// LevelDB's probes, tuned, or with 1 to 15. The relative error is
@@ -61,44 +62,5 @@ impl BloomFilterShape {
     #[must_use]
     pub fn expected_false_positive_rate(&self, num_keys: usize) -> f64 {
         Filters::new(self.num_bytes, num_keys).rate(self.num_probes)
-    }
-}
-
-impl BloomFilterPolicy {
-    /// The tuned policy with the fewest bits per key whose filters of `num_keys` keys are expected
-    /// to match at most `rate` of absent keys: 0.01 for 1 %.
-    ///
-    /// `None` where no filter of this format does: whatever its number of bits, an absent key has
-    /// the 32-bit hash of one of 10 million keys with a probability of 0.233 %. Also for a `rate`
-    /// that is not between 0 and 1 (both excluded), or not a number.
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let policy = BloomFilterPolicy::for_false_positive_rate(0.01, 1_000_000).unwrap();
-    /// assert_eq!(policy.millibits_per_key(), 11_000);
-    ///
-    /// assert_eq!(BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000), None);
-    /// ```
-    #[must_use]
-    pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
-        if !(rate > 0.0 && rate < 1.0) {
-            return None;
-        }
-        let reaches = |bits_per_key: usize| {
-            let policy = Self::new(bits_per_key).tuned();
-            policy.shape(num_keys).expected_false_positive_rate(num_keys) <= rate
-        };
-        let most_bits = usize::try_from(1u64 << 32).unwrap_or(usize::MAX);
-        let mut enough = (most_bits / num_keys.max(1)).clamp(1, 1 << 10);
-        if !reaches(enough) {
-            return None;
-        }
-        let mut too_few = 0;
-        while enough - too_few > 1 {
-            let middle = usize::midpoint(too_few, enough);
-            if reaches(middle) { enough = middle } else { too_few = middle }
-        }
-        Some(Self::new(enough).tuned())
     }
 }

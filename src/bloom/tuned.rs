@@ -117,7 +117,7 @@ fn many_bits_num_probes(num_bits: u64, num_keys: usize, leveldb: u8) -> u8 {
 ///
 /// Third probes fall on few bits, which are set more often than others: a query's third probe
 /// always meets those, and its other probes where they happen to.
-fn even_rate(num_bits: u64, num_keys: usize, num_probes: usize) -> f64 {
+pub(super) fn even_rate(num_bits: u64, num_keys: usize, num_probes: usize) -> f64 {
     let (bits, keys) = (float(num_bits), float(num_keys as u64));
     let hits = |num_probes: usize| float(num_probes as u64) * keys / bits;
     let all_of = |rate: f64, num_probes: usize| (0..num_probes).fold(1.0, |all, _| all * rate);

@@ -72,7 +72,7 @@ impl Filters {
     }
 
     /// The share of bits that are set, if probes are uniform.
-    fn fill(&self, num_probes: u8) -> f64 {
+    pub(super) fn fill(&self, num_probes: u8) -> f64 {
         probability_of_hit(f64::from(num_probes) * self.hits())
     }
 
@@ -82,7 +82,7 @@ impl Filters {
     }
 
     /// Adds causes (3) and (4) to the rate at which bits happen to be set.
-    fn with_rarer_causes(&self, num_probes: u8, all_set: f64) -> f64 {
+    pub(super) fn with_rarer_causes(&self, num_probes: u8, all_set: f64) -> f64 {
         let repeated = added_by_repeated_bits(self.bits, num_probes, self.fill(num_probes));
         let by_bits = (all_set + repeated).min(1.0);
         by_bits + (1.0 - by_bits) * probability_of_hit(self.keys_with_the_same_bits(num_probes))

@@ -1,0 +1,118 @@
+//! The fewest bits per key for a false-positive rate.
+
+use super::super::probes::MAX_PROBES;
+use super::super::{BloomFilterPolicy, BloomFilterShape, policy, tuned};
+use super::model::Filters;
+use super::numbers::{NUM_HASHES, float};
+
+/// The millibits per key between the policies that are tried.
+const STEP: usize = 50;
+
+impl BloomFilterPolicy {
+    /// The tuned policy with the fewest bits per key, to 0.05, whose filters of `num_keys` keys are
+    /// expected to match at most `rate` of absent keys: 0.01 for 1 %.
+    ///
+    /// Of their shape,
+    /// [`expected_false_positive_rate`](super::super::BloomFilterShape::expected_false_positive_rate)
+    /// says so. Filters of other numbers of keys have other rates. A few keys need next to no bits
+    /// each, since a filter has at least 64.
+    ///
+    /// `None` where no filter of this format does: whatever its number of bits, an absent key has
+    /// the 32-bit hash of one of 10 million keys with a probability of 0.233 %. Also for a `rate`
+    /// that is not between 0 and 1 (both excluded), or not a number.
+    ///
+    /// Takes less than a millisecond for filters below 65,536 bits. Above, where the model takes
+    /// longer, it is some milliseconds, and near the least rate of all some tens.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let policy = BloomFilterPolicy::for_false_positive_rate(0.01, 1_000_000).unwrap();
+    /// assert!((10_000..10_500).contains(&policy.millibits_per_key()));
+    ///
+    /// assert_eq!(BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000), None);
+    /// ```
+    #[must_use]
+    pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
+        if !(rate > 0.0 && rate < 1.0) {
+            return None;
+        }
+        // Hashes reach 2^32 bits.
+        let millibits = ((1 << 32) - 64) * 1000 / num_keys.max(1) as u64;
+        let most = usize::try_from(millibits).unwrap_or(usize::MAX) / STEP;
+        let policy = |steps: usize| Self::from_millibits_per_key(steps * STEP);
+        let num_bytes = |steps: usize| policy(steps).shape(num_keys).num_bytes;
+        let reaches = |steps: usize| {
+            policy(steps).tuned().shape(num_keys).expected_false_positive_rate(num_keys) <= rate
+        };
+        // The estimate leads near. From length to length rates jump, of short filters more.
+        let same_hash = float(num_keys as u64) / NUM_HASHES;
+        let may_reach = |steps: usize| {
+            let margin = if num_bytes(steps) <= 400 { 0.5 } else { 0.1 };
+            let rate = rate + margin * (rate - same_hash).max(0.0);
+            estimated_rate(num_bytes(steps), num_keys) <= rate
+        };
+        let near = first(most / 2, 0, most, may_reach).min(most);
+        let start = if num_bytes(near) <= 400 { 1 } else { near };
+        let mut longer_and_longer = (start..=most)
+            .filter(|&steps| steps == 1 || num_bytes(steps) > num_bytes(steps - 1))
+            .take(2000)
+            .filter(|&steps| may_reach(steps))
+            .take(if start == 1 || near < 1000 { 64 } else { 0 });
+        let fewest = longer_and_longer.find(|&steps| reaches(steps));
+        // Where the first one does, or none, the estimate is far off.
+        let is_least = |&steps: &usize| steps > near || start == 1;
+        let fewest = fewest.filter(is_least).unwrap_or_else(|| first(near, 1, most, reaches));
+        (fewest <= most).then(|| policy(fewest).tuned())
+    }
+}
+
+/// The first number from 1 to `most` that is `enough`, or one more. Asks for some near `start`, at
+/// strides that double, and where these are 0 or too long, for those in the middle.
+fn first(start: usize, stride: usize, most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
+    let (mut too_few, mut enough) = (0, most + 1);
+    let (mut next, mut stride) = (start, stride);
+    while enough - too_few > 1 {
+        if !(too_few < next && next < enough) {
+            next = usize::midpoint(too_few, enough);
+        }
+        if is_enough(next) {
+            enough = next;
+            next = next.saturating_sub(stride);
+        } else {
+            too_few = next;
+            next = next.saturating_add(stride);
+        }
+        stride = stride.saturating_mul(2);
+    }
+    enough
+}
+
+/// About the rate of the tuned filter that takes the place of LevelDB's with `num_bytes`, in less
+/// than a microsecond.
+pub(in crate::bloom) fn estimated_rate(num_bytes: usize, num_keys: usize) -> f64 {
+    let num_probes = policy::leveldb_num_probes(8 * num_bytes / num_keys.max(1), 0);
+    let num_bits = Filters::bits(num_bytes);
+    if num_bits < 1 << 16 {
+        let leveldb = BloomFilterShape { num_bytes, num_probes };
+        return few_bits_rate(tuned::shape(leveldb, num_keys), num_keys);
+    }
+    // Choosing the shape would take some microseconds.
+    let rates = (num_probes..=MAX_PROBES)
+        .take(4)
+        .map(|num_probes| tuned::even_rate(num_bits, num_keys, num_probes.into()));
+    rates.fold(1.0, f64::min)
+}
+
+fn few_bits_rate(shape: BloomFilterShape, num_keys: usize) -> f64 {
+    let filters = Filters::new(shape.num_bytes, num_keys);
+    let fill = filters.fill(shape.num_probes);
+    let all_set = (0..shape.num_probes).fold(1.0, |all_set, _| all_set * fill);
+    // A step that wraps keeps its remainder by 3 or 5; the shares are measured.
+    let uneven = match shape.num_bytes {
+        num_bytes if num_bytes % 3 == 0 && shape.num_probes > 1 => 1.1,
+        num_bytes if num_bytes % 5 == 0 && shape.num_probes > 1 => 1.03,
+        _ => 1.0,
+    };
+    uneven * filters.with_rarer_causes(shape.num_probes, all_set)
+}
