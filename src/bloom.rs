@@ -15,6 +15,7 @@ mod filter;
 mod lookup;
 mod probes;
 mod regions;
+mod runs;
 mod tuned;
 
 pub use self::atomic::AtomicBloomFilter;
@@ -22,4 +23,5 @@ pub use self::builder::BloomFilterBuilder;
 pub use self::error::{InvalidFilter, ShapeMismatch};
 pub use self::filter::BloomFilter;
 pub use self::policy::BloomFilterPolicy;
+pub use self::runs::SortedRun;
 pub use self::shape::BloomFilterShape;

@@ -56,6 +56,7 @@
 //! | write a table's only filter for LevelDB | [`FilterBlockBuilder::with_base_lg`] with 63 |
 //! | write it bare, for this engine alone, without keeping keys | [`BloomFilterBuilder`] |
 //! | write the filter with the fewest false positives | [`BloomFilterPolicy::tuned`] |
+//! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
 //! | look up many keys in many tables | [`bloom_hashes`], then [`BloomFilter::hashes_may_match`] |
@@ -95,6 +96,38 @@
 //! goes there as one with `base_lg` 63; bare, as [`BloomFilterBuilder`] makes it, it goes under a
 //! name of the engine's own, since LevelDB at best ignores it, and rusty-leveldb panics. Add each
 //! user key to it once. (In a filter block each version of a key counts, as in LevelDB.)
+//!
+//! ## Levels
+//!
+//! A look-up of an absent key asks a filter of each level and pays for all their false positives.
+//! A small level can have many more bits per key for next to nothing, so at a flush or a compaction,
+//! when an engine knows the sizes of its levels, it shares its budget anew, and gives the policy of
+//! the level that it writes to the builder or the filter block. Older tables keep their filters:
+//! readers take everything from the bytes.
+//!
+//! ```
+//! use leveldb_filter::{BloomFilterPolicy, SortedRun};
+//!
+//! let leveldb = BloomFilterPolicy::new(10);
+//! let levels = [(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)]; // tables, keys of each
+//! let len = |&(tables, keys): &(usize, usize)| tables * leveldb.shape(keys).filter_len();
+//! let runs = levels.map(|(tables, keys)| SortedRun::new(tables, keys));
+//! let policies = BloomFilterPolicy::for_runs(levels.iter().map(len).sum(), &runs);
+//!
+//! let rate = |policy: BloomFilterPolicy| policy.shape(20_000).expected_false_positive_rate(20_000);
+//! let shared: f64 = policies.iter().map(|policy| policy.map_or(1.0, rate)).sum();
+//! assert!(shared < 4.0 * rate(leveldb) / 2.6); // 1.2 instead of 3.6 %, in the same bytes
+//! ```
+//!
+//! This assumes that absent keys are asked of every level alike, and pays most where the last level
+//! holds most keys. Measured, beside LevelDB's 10 bits per key in as many bytes:
+//!
+//! | tables of each level | keys of each table | LevelDB | shared | bits per key |
+//! |---|---|---|---|---|
+//! | 1, 10, 100, 1,000 | 20,000 | 3.62 % | 1.20 % | 22.3, 18.1, 14.2, 9.5 |
+//! | 1, 10, 100 | 20,000 | 2.71 % | 1.20 % | 19.2, 14.2, 9.5 |
+//! | 1, 1, 1, 1 | 2,000; 20,000; 200,000; 2 million | 4.45 % | 1.39 % | 25.5, 18.4, 14.0, 9.5 |
+//! | 4 in level 0, 10, 100 | 40,000 | 5.91 % | 1.47 % | 18.5 to 19.3, 14.0, 9.2 |
 //!
 //! ## Opening a table
 //!
@@ -250,7 +283,7 @@ mod internal_key;
 
 pub use bloom::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
-    InvalidFilter, ShapeMismatch,
+    InvalidFilter, ShapeMismatch, SortedRun,
 };
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;

@@ -97,8 +97,9 @@ fn without_keys_or_bits_per_key_and_above_all_hashes_shapes_are_leveldbs() {
         [(1_usize << 20, 5000), (11, 1 << 29), (usize::MAX, 1), (1, usize::MAX)]
     {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        // A usize of 32 bits does not hold them all.
-        if bits_per_key.checked_mul(num_keys).is_some() {
+        // A usize of 32 bits does not hold them all, and has no more hashes than the last has bits.
+        let num_bits = bits_per_key.checked_mul(num_keys);
+        if num_bits.is_some_and(|num_bits| num_bits as u64 > 1 << 32) {
             assert_eq!(
                 policy.tuned().shape(num_keys).filter_len(),
                 policy.shape(num_keys).filter_len()

@@ -9,7 +9,8 @@ mod third_probe;
 mod uneven_probes;
 
 use self::model::Filters;
-pub(super) use self::numbers::{float, probability_of_hit};
+pub(super) use self::numbers::{NUM_HASHES, float, probability_of_hit};
+pub(super) use self::sizing::estimated_rate;
 pub(super) use self::third_probe::{Lattice, different_third_probes};
 use super::BloomFilterShape;
 

@@ -1,5 +1,5 @@
 //! Measures the false-positive rates of filters with 10 bits per key, beside what this crate, the
-//! textbook and LevelDB say of them.
+//! textbook and LevelDB say of them, and those of levels that share the bytes of such filters.
 //!
 //! ```sh
 //! cargo run --release --example accuracy [-- [--full] [SVG]]
@@ -16,6 +16,8 @@ use terminal::{Progress, exit_code, grouped, print};
 
 #[path = "accuracy/figure.rs"]
 mod figure;
+#[path = "accuracy/levels.rs"]
+mod levels;
 #[path = "../common/measure.rs"]
 mod measure;
 #[path = "../common/random.rs"]
@@ -81,7 +83,12 @@ fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
         let error = |error| format!("{}: {error}", path.display());
         fs::write(path, figure::svg(&measured)).map_err(error)?;
     }
-    print(&table(&measured))
+    print(&table(&measured))?;
+    print(&[""])?;
+    for line in levels::table() {
+        print(&[line])?;
+    }
+    Ok(())
 }
 
 fn table(measured: &[Rates]) -> Vec<String> {

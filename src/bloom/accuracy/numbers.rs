@@ -1,7 +1,7 @@
 //! Small arithmetic of the model.
 
 /// The number of hashes, 2<sup>32</sup>.
-pub(super) const NUM_HASHES: f64 = 4294967296.0;
+pub(in crate::bloom) const NUM_HASHES: f64 = 4294967296.0;
 
 #[expect(clippy::cast_precision_loss, reason = "a rate needs no more than an f64's precision")]
 pub(in crate::bloom) fn float(n: u64) -> f64 {

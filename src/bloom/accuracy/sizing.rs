@@ -21,8 +21,8 @@ impl BloomFilterPolicy {
     /// the 32-bit hash of one of 10 million keys with a probability of 0.233 %. Also for a `rate`
     /// that is not between 0 and 1 (both excluded), or not a number.
     ///
-    /// Takes less than a millisecond for filters below 65,536 bits. Above, where the model takes
-    /// longer, it is some milliseconds, and near the least rate of all some tens.
+    /// Takes some tenths of a millisecond for filters below 65,536 bits. Above, where the model takes
+    /// longer, it is some milliseconds, and some tens near the least rate that there is.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -54,12 +54,12 @@ impl BloomFilterPolicy {
         };
         let near = first(most / 2, 0, most, may_reach).min(most);
         let start = if num_bytes(near) <= 400 { 1 } else { near };
-        let mut longer_and_longer = (start..=most)
-            .filter(|&steps| steps == 1 || num_bytes(steps) > num_bytes(steps - 1))
-            .take(2000)
-            .filter(|&steps| may_reach(steps))
-            .take(if start == 1 || near < 1000 { 64 } else { 0 });
-        let fewest = longer_and_longer.find(|&steps| reaches(steps));
+        // With more than 50 bits per key, rates hardly fall.
+        let most_asked = if start == 1 || near < 1000 { 64 } else { 0 };
+        let is_longer = |&steps: &usize| steps == 1 || num_bytes(steps) > num_bytes(steps - 1);
+        let longer_and_longer = (start..=most).filter(is_longer).take(2000);
+        let may_reach = longer_and_longer.filter(|&steps| may_reach(steps));
+        let fewest = may_reach.take(most_asked).find(|&steps| reaches(steps));
         // Where the first one does, or none, the estimate is far off.
         let is_least = |&steps: &usize| steps > near || start == 1;
         let fewest = fewest.filter(is_least).unwrap_or_else(|| first(near, 1, most, reaches));
@@ -91,7 +91,7 @@ fn first(start: usize, stride: usize, most: usize, is_enough: impl Fn(usize) -> 
 /// About the rate of the tuned filter that takes the place of LevelDB's with `num_bytes`, in less
 /// than a microsecond.
 pub(in crate::bloom) fn estimated_rate(num_bytes: usize, num_keys: usize) -> f64 {
-    let num_probes = policy::leveldb_num_probes(8 * num_bytes / num_keys.max(1), 0);
+    let num_probes = policy::leveldb_num_probes(num_bytes.saturating_mul(8) / num_keys.max(1), 0);
     let num_bits = Filters::bits(num_bytes);
     if num_bits < 1 << 16 {
         let leveldb = BloomFilterShape { num_bytes, num_probes };

@@ -8,7 +8,7 @@ const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
 pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(BITS_PER_KEY as usize);
 
-const SEED: u64 = 0xbc9f1d34;
+pub(crate) const SEED: u64 = 0xbc9f1d34;
 const ROUND_SIZES: [usize; 8] =
     [100, 1_000, 10_000, 75_000, 100_000, 300_000, 1_000_000, 10_000_000];
 /// How many points the figure has for each power of ten.

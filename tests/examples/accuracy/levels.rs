@@ -1,0 +1,63 @@
+//! What levels gain if they share the bytes of 10 bits per key.
+
+use leveldb_filter::{BloomFilterPolicy, SortedRun};
+
+use crate::measure::{Effort, false_positive_rate};
+use crate::rates::{POLICY, SEED};
+use crate::terminal::grouped;
+
+/// The filters of a sorted run, and the keys of each.
+type Run = (usize, usize);
+
+const LEVELS: [(&str, &[Run]); 4] = [
+    ("1, 10, 100 tables of 20,000 keys", &[(1, 20_000), (10, 20_000), (100, 20_000)]),
+    (
+        "1, 10, 100, 1,000 tables of 20,000 keys",
+        &[(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)],
+    ),
+    (
+        "1 of 2,000; 20,000; 200,000; 2,000,000",
+        &[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)],
+    ),
+    (
+        "4 in level 0, then 10, 100 of 40,000",
+        &[(1, 40_000), (1, 40_000), (1, 40_000), (1, 40_000), (10, 40_000), (100, 40_000)],
+    ),
+];
+
+/// The lines of the table, each measured when it is asked for.
+pub(crate) fn table() -> impl Iterator<Item = String> {
+    let header = format!(
+        "{:39}  {:>7}  {:>6}  {:>5}  bits per key",
+        "Sum of the levels' rates, equal bytes", "LevelDB", "shared", "fewer"
+    );
+    std::iter::once(header).chain(LEVELS.iter().map(|(name, runs)| row(name, runs)))
+}
+
+fn row(name: &str, runs: &[Run]) -> String {
+    let len = |&(tables, keys): &Run| tables * POLICY.shape(keys).filter_len();
+    let sorted: Vec<_> = runs.iter().map(|&(tables, keys)| SortedRun::new(tables, keys)).collect();
+    let policies = BloomFilterPolicy::for_runs(runs.iter().map(len).sum(), &sorted);
+
+    let [leveldb, shared] = [vec![Some(POLICY); runs.len()], policies.clone()]
+        .map(|policies| policies.iter().zip(runs).map(measure).sum::<f64>());
+    let bits_per_key: Vec<_> = policies.iter().map(|&policy| bits(policy)).collect();
+    format!(
+        "{name:39}  {:>5.2} %  {:>4.2} %  {:>4.2}x  {}",
+        100.0 * leveldb,
+        100.0 * shared,
+        leveldb / shared,
+        bits_per_key.join(", ")
+    )
+}
+
+fn measure((policy, &(_, num_keys)): (&Option<BloomFilterPolicy>, &Run)) -> f64 {
+    let effort = Effort::with_total_keys(1_000_000, num_keys, 4_000_000);
+    policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort, SEED).mean)
+}
+
+fn bits(policy: Option<BloomFilterPolicy>) -> String {
+    let Some(policy) = policy else { return "none".into() };
+    let tenths = (policy.millibits_per_key() + 50) / 100;
+    format!("{}.{}", grouped(tenths / 10), tenths % 10)
+}
