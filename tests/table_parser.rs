@@ -1,18 +1,24 @@
 //! The table parser of the other tests: it refuses what is damaged, and takes any bytes.
 
 mod common;
+#[path = "table_parser/contents.rs"]
+mod contents;
+#[path = "table_parser/manifest.rs"]
+mod manifest;
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use common::block_keys;
 use common::table::crc32c::masked_crc32c;
 use common::table::snappy::SnappyError;
-use common::table::{Table, TableError};
+use common::table::{Source, Table, TableError};
+use contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
 
 /// The numbers of data blocks and of keys.
-fn read_all(file: &[u8]) -> Result<(usize, usize), TableError> {
-    let table = Table::open(file)?;
+fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableError> {
+    let table = Table::open(source)?;
     table.filter_block()?;
     let mut num_keys = 0;
     for block in table.data_blocks() {
@@ -24,94 +30,6 @@ fn read_all(file: &[u8]) -> Result<(usize, usize), TableError> {
 fn golden_table(file: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tables").join(file);
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The contents of a table's blocks, which a test may damage before they get their checksums.
-#[derive(Clone)]
-struct Contents {
-    data: Vec<u8>,
-    metaindex: Vec<u8>,
-    index: Vec<u8>,
-}
-
-/// Type bytes of blocks.
-const UNCOMPRESSED: u8 = 0;
-const SNAPPY: u8 = 1;
-
-impl Contents {
-    fn new() -> Self {
-        Self::of_data(block(&[
-            (0, b"apple", b"1"),
-            (2, b"ricot", b"2"),
-            (0, b"pear", b""),
-            (1, b"lum", b"4"),
-        ]))
-    }
-
-    /// A table whose filter block is its only data block.
-    fn of_data(data: Vec<u8>) -> Self {
-        let handle = handle(0, data.len());
-        let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &handle)]);
-        let index = block(&[(0, b"q", &handle)]);
-        Self { data, metaindex, index }
-    }
-
-    fn to_file(&self) -> Vec<u8> {
-        self.to_file_of_type(UNCOMPRESSED)
-    }
-
-    /// A table whose data block has this byte for its compression type.
-    fn to_file_of_type(&self, data_type: u8) -> Vec<u8> {
-        let mut file = Vec::new();
-        append_block(&mut file, &self.data, data_type);
-        let metaindex = append_block(&mut file, &self.metaindex, UNCOMPRESSED);
-        let index = append_block(&mut file, &self.index, UNCOMPRESSED);
-        append_footer(&mut file, &[metaindex, index].concat());
-        file
-    }
-}
-
-fn block(entries: &[(u8, &[u8], &[u8])]) -> Vec<u8> {
-    let mut block = Vec::new();
-    for (shared, suffix, value) in entries {
-        block.push(*shared);
-        block.extend(varint(suffix.len()));
-        block.extend(varint(value.len()));
-        block.extend([*suffix, *value].concat());
-    }
-    // One restart point, at the first entry.
-    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    block
-}
-
-fn handle(offset: usize, size: usize) -> Vec<u8> {
-    [varint(offset), varint(size)].concat()
-}
-
-fn varint(mut value: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value.to_le_bytes()[0]);
-    bytes
-}
-
-fn append_block(file: &mut Vec<u8>, contents: &[u8], block_type: u8) -> Vec<u8> {
-    let start = file.len();
-    file.extend_from_slice(contents);
-    file.push(block_type);
-    let checksum = masked_crc32c(&file[start..]);
-    file.extend(checksum.to_le_bytes());
-    handle(start, contents.len())
-}
-
-fn append_footer(file: &mut Vec<u8>, handles: &[u8]) {
-    let start = file.len();
-    file.extend_from_slice(handles);
-    file.resize(start + 40, 0);
-    file.extend(0xdb4775248b80fb57u64.to_le_bytes());
 }
 
 #[test]
@@ -171,12 +89,50 @@ fn index_keys_lie_between_data_blocks() {
 }
 
 #[test]
+fn a_file_is_read_as_its_bytes_are() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tables/db_bloom10.ldb");
+    let file = File::open(&path).unwrap();
+    let source = Source::of_file(&file).unwrap();
+    assert_eq!(read_all(source), read_all(&golden_table("db_bloom10.ldb")));
+    let contents = |table: Table<'_>| table.filter_block().unwrap().unwrap().contents.into_owned();
+    let bytes = golden_table("db_bloom10.ldb");
+    assert_eq!(contents(Table::open(source).unwrap()), contents(Table::open(&bytes).unwrap()));
+}
+
+#[test]
+fn a_file_that_becomes_shorter_is_an_error() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("becomes_shorter.ldb");
+    fs::write(&path, golden_table("db_bloom10.ldb")).unwrap();
+    let file = File::open(&path).unwrap();
+    let source = Source::of_file(&file).unwrap();
+    assert!(read_all(source).is_ok());
+    fs::write(&path, b"").unwrap();
+    assert_eq!(read_all(source), Err(TableError::Io(io::ErrorKind::UnexpectedEof)));
+}
+
+#[test]
+fn tables_of_rocksdb_are_recognised() {
+    let mut file = Contents::new().to_file();
+    let magic = file.last_chunk_mut().unwrap();
+    *magic = 0x88e241b785f4cff7u64.to_le_bytes();
+    assert_eq!(read_all(&file), Err(TableError::RocksDb));
+
+    // Its format 0 is LevelDB's, but for the filter.
+    let metaindex_key = b"fullfilter.rocksdb.BuiltinBloomFilter";
+    let contents = Contents::new();
+    let metaindex = block(&[(0, metaindex_key, &handle(0, contents.data.len()))]);
+    let file = Contents { metaindex, ..contents }.to_file();
+    let filter_block = Table::open(&file).unwrap().filter_block().unwrap().unwrap();
+    assert_eq!(filter_block.policy_name.as_bytes(), metaindex_key);
+}
+
+#[test]
 fn every_truncation_is_an_error() {
     for file in ["table_empty.ldb", "table_bloom10_user_keys.ldb"].map(golden_table) {
         assert!(read_all(&file).is_ok());
         for len in 0..file.len() {
             let expected = match len {
-                0..48 => TableError::TooShort { len },
+                0..48 => TableError::TooShort { len: len as u64 },
                 _ => TableError::BadMagic,
             };
             assert_eq!(read_all(&file[..len]), Err(expected));
@@ -280,14 +236,21 @@ fn damage_to_a_block_has_a_name() {
 }
 
 #[test]
-fn shared_prefixes_cannot_make_a_small_block_large() {
-    let with_shared_keys = |num_keys: usize| {
-        let long_key = [b'k'; 10_000];
-        let mut data = [&[0][..], &varint(long_key.len()), &[0], &long_key].concat();
-        data.extend([&varint(long_key.len())[..], &[0, 0]].concat().repeat(num_keys - 1));
-        data.extend([0; 4]);
-        read_all(&Contents::of_data(data).to_file())
+fn keys_of_thousands_of_times_the_block_are_read_and_endless_ones_refused() {
+    let read = |key_len, num_keys| {
+        read_all(&Contents::of_data(repeated(key_len, b"", num_keys)).to_file())
     };
-    assert_eq!(with_shared_keys(16), Ok((1, 16)));
-    assert_eq!(with_shared_keys(30_000), Err(TableError::CorruptBlock { offset: 0 }));
+    assert_eq!(read(10_000, 30_000), Ok((1, 30_000)));
+    let error = TableError::TooManyKeyBytes { max: 4 << 30 };
+    assert_eq!(read(1 << 20, 4_097), Err(error));
+    assert!(error.to_string().contains("may be sound"), "{error}");
+}
+
+#[test]
+fn an_index_that_shares_its_keys_cannot_make_a_small_file_large() {
+    let index = repeated(10_000, &handle(0, 0), 1_000);
+    let file = Contents { index, ..Contents::new() }.to_file();
+    let max = 64 * file.len() as u64;
+    // Before the second block is noticed, which lies where the first one does.
+    assert_eq!(read_all(&file), Err(TableError::TooManyKeyBytes { max }));
 }

@@ -1,15 +1,16 @@
-//! A reader of LevelDB's table files: as much of it as a look at the filters takes.
+//! A reader of LevelDB's table files, and of the MANIFEST that names them: as much of both as a
+//! look at the filters takes.
 //!
-//! Any bytes get an answer or an error. Time is linear in the length of the file, whatever it says
-//! about itself, and so is memory: for the keys of the index block, and for one data block at a
-//! time.
+//! Any bytes get an answer or an error. Time is linear in the length of the file and of its keys,
+//! of which only so many are read; memory holds the index block and one data block at a time.
 //!
 //! Mirrors `table/format.cc` and `table/table.cc`.
 
 use std::borrow::Cow;
 
-use block::BlockHandle;
+use block::{BlockHandle, KeyBudget};
 pub(crate) use error::TableError;
+pub(crate) use source::Source;
 
 #[path = "table/block.rs"]
 mod block;
@@ -17,19 +18,29 @@ mod block;
 pub(crate) mod crc32c;
 #[path = "table/error.rs"]
 mod error;
+#[path = "table/log.rs"]
+pub(crate) mod log;
+#[path = "table/manifest.rs"]
+pub(crate) mod manifest;
 #[path = "snappy.rs"]
 pub(crate) mod snappy;
+#[path = "table/source.rs"]
+mod source;
+#[path = "table/varint.rs"]
+mod varint;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
+/// Of its tables in blocks, since its format version 1.
+const ROCKSDB_MAGIC: u64 = 0x88e241b785f4cff7;
 
-/// The footer before the magic number: two block handles, padded.
-const HANDLES_LEN: usize = 40;
+/// Two block handles, padded, and the magic number.
+const FOOTER_LEN: usize = 48;
 
 /// A table whose footer, metaindex block and index block have been read.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
-    file: &'a [u8],
-    metaindex: Vec<Entry>,
+    source: Source<'a>,
+    filter: Option<FilterEntry>,
     data_blocks: Vec<DataBlock>,
 }
 
@@ -47,58 +58,59 @@ pub(crate) struct DataBlock {
     /// The offset behind the block and its trailer.
     pub(crate) end: u64,
     /// At or above each key of this block, and below each key of the next.
+    #[allow(dead_code, reason = "not each crate looks for a key")]
     pub(crate) index_key: Vec<u8>,
 }
 
-/// An entry of the metaindex block or the index block.
+/// The entry of the metaindex block that is a filter's.
 #[derive(Debug)]
-struct Entry {
-    key: Vec<u8>,
+struct FilterEntry {
+    policy_name: String,
     handle: Option<BlockHandle>,
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn open(file: &'a [u8]) -> Result<Self, TableError> {
-        let too_short = TableError::TooShort { len: file.len() };
-        let (rest, magic) = file.split_last_chunk().ok_or(too_short)?;
-        let (_, handles) = rest.split_last_chunk::<HANDLES_LEN>().ok_or(too_short)?;
-        if u64::from_le_bytes(*magic) != MAGIC {
-            return Err(TableError::BadMagic);
-        }
-        let mut handles = &handles[..];
-        let metaindex = BlockHandle::decode(&mut handles).ok_or(TableError::CorruptFooter)?;
-        let index = BlockHandle::decode(&mut handles).ok_or(TableError::CorruptFooter)?;
-        Ok(Self {
-            file,
-            metaindex: read_entries(file, metaindex)?,
-            data_blocks: in_order(read_entries(file, index)?)?,
-        })
+    pub(crate) fn open(source: impl Into<Source<'a>>) -> Result<Self, TableError> {
+        let source = source.into();
+        let (metaindex, index) = read_footer(source)?;
+        let filter = read_metaindex(source, metaindex)?;
+        Ok(Self { source, filter, data_blocks: read_index(source, index)? })
     }
 
     /// The filter block that the metaindex block names first.
     pub(crate) fn filter_block(&self) -> Result<Option<FilterBlock<'a>>, TableError> {
-        let filter = self
-            .metaindex
-            .iter()
-            .find_map(|entry| Some((entry.key.strip_prefix(b"filter.")?, entry.handle)));
-        let Some((policy_name, handle)) = filter else { return Ok(None) };
-        Ok(Some(FilterBlock {
-            policy_name: String::from_utf8_lossy(policy_name).into_owned(),
-            contents: handle.ok_or(TableError::CorruptHandle)?.read(self.file)?,
-        }))
+        let Some(FilterEntry { policy_name, handle }) = &self.filter else { return Ok(None) };
+        let contents = handle.ok_or(TableError::CorruptHandle)?.read(self.source)?;
+        Ok(Some(FilterBlock { policy_name: policy_name.clone(), contents }))
     }
 
     pub(crate) fn data_blocks(&self) -> &[DataBlock] {
         &self.data_blocks
     }
 
+    /// What all keys of the table may take together.
+    pub(crate) fn key_budget(&self) -> KeyBudget {
+        KeyBudget::of_data(self.source.len())
+    }
+
     /// Visits the keys of a data block in order, up to where it is corrupt.
+    #[allow(dead_code, reason = "not each crate looks at single blocks")]
     pub(crate) fn visit_keys(
         &self,
         block: &DataBlock,
+        visit: impl FnMut(&[u8]),
+    ) -> Result<(), TableError> {
+        self.visit_keys_within(&mut self.key_budget(), block, visit)
+    }
+
+    /// The same as long as the budget lasts.
+    pub(crate) fn visit_keys_within(
+        &self,
+        budget: &mut KeyBudget,
+        block: &DataBlock,
         mut visit: impl FnMut(&[u8]),
     ) -> Result<(), TableError> {
-        block.handle.visit_entries(self.file, |key, _value| visit(key))
+        block.handle.visit_entries(self.source, budget, |key, _value| visit(key))
     }
 }
 
@@ -108,26 +120,70 @@ impl DataBlock {
     }
 }
 
-fn read_entries(file: &[u8], handle: BlockHandle) -> Result<Vec<Entry>, TableError> {
-    let mut entries = Vec::new();
-    handle.visit_entries(file, |key, mut value| {
-        entries.push(Entry { key: key.to_vec(), handle: BlockHandle::decode(&mut value) });
+/// Where the metaindex block and the index block lie.
+fn read_footer(source: Source<'_>) -> Result<(BlockHandle, BlockHandle), TableError> {
+    let too_short = TableError::TooShort { len: source.len() };
+    let start = source.len().checked_sub(FOOTER_LEN as u64).ok_or(too_short)?;
+    let footer = source.read(start, FOOTER_LEN as u64)?.ok_or(too_short)?;
+    let (mut handles, magic) = footer.split_last_chunk().ok_or(too_short)?;
+    match u64::from_le_bytes(*magic) {
+        MAGIC => (),
+        ROCKSDB_MAGIC => return Err(TableError::RocksDb),
+        _ => return Err(TableError::BadMagic),
+    }
+    let mut handle = || BlockHandle::decode(&mut handles).ok_or(TableError::CorruptFooter);
+    Ok((handle()?, handle()?))
+}
+
+fn read_metaindex(
+    source: Source<'_>,
+    handle: BlockHandle,
+) -> Result<Option<FilterEntry>, TableError> {
+    let mut filter = None;
+    let mut budget = KeyBudget::of_index(source.len());
+    handle.visit_entries(source, &mut budget, |key, mut value| {
+        if let (None, Some(name)) = (&filter, policy_name(key)) {
+            let policy_name = String::from_utf8_lossy(name).into_owned();
+            filter = Some(FilterEntry { policy_name, handle: BlockHandle::decode(&mut value) });
+        }
     })?;
-    Ok(entries)
+    Ok(filter)
+}
+
+/// `None` of what is no filter. The name of a filter that only `RocksDB` makes stands with its kind.
+fn policy_name(key: &[u8]) -> Option<&[u8]> {
+    let rocksdbs = [&b"fullfilter."[..], b"partitionedfilter."];
+    key.strip_prefix(b"filter.")
+        .or_else(|| rocksdbs.iter().any(|kind| key.starts_with(kind)).then_some(key))
 }
 
 /// The data blocks of an index, each behind the one before it: an index that named a block again
 /// and again would make a small file a large one.
-fn in_order(index: Vec<Entry>) -> Result<Vec<DataBlock>, TableError> {
-    let mut blocks: Vec<DataBlock> = Vec::with_capacity(index.len());
-    for Entry { key: index_key, handle } in index {
-        let handle = handle.ok_or(TableError::CorruptHandle)?;
-        let BlockHandle { offset, size } = handle;
-        let end = handle.end().ok_or(TableError::OutsideFile { offset, size })?;
-        if blocks.last().is_some_and(|previous| offset < previous.end) {
-            return Err(TableError::OutOfOrder { offset });
+fn read_index(source: Source<'_>, handle: BlockHandle) -> Result<Vec<DataBlock>, TableError> {
+    let mut blocks: Vec<DataBlock> = Vec::new();
+    let mut outcome = Ok(());
+    let mut budget = KeyBudget::of_index(source.len());
+    handle.visit_entries(source, &mut budget, |key, value| {
+        if outcome.is_ok() {
+            let block = next_block(source.len(), blocks.last(), key, value);
+            outcome = block.map(|block| blocks.push(block));
         }
-        blocks.push(DataBlock { handle, end, index_key });
+    })?;
+    outcome.map(|()| blocks)
+}
+
+fn next_block(
+    file_len: u64,
+    previous: Option<&DataBlock>,
+    key: &[u8],
+    mut value: &[u8],
+) -> Result<DataBlock, TableError> {
+    let handle = BlockHandle::decode(&mut value).ok_or(TableError::CorruptHandle)?;
+    let BlockHandle { offset, size } = handle;
+    let end = handle.end().filter(|&end| end <= file_len);
+    let end = end.ok_or(TableError::OutsideFile { offset, size })?;
+    if previous.is_some_and(|previous| offset < previous.end) {
+        return Err(TableError::OutOfOrder { offset });
     }
-    Ok(blocks)
+    Ok(DataBlock { handle, end, index_key: key.to_vec() })
 }

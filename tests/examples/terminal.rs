@@ -1,6 +1,7 @@
 //! How the examples speak to a terminal.
 
 use std::cell::Cell;
+use std::env;
 use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -51,9 +52,10 @@ impl Progress {
 
     /// Replaces the line.
     pub(crate) fn show(&self, line: &str) {
-        if self.start.elapsed() >= Self::PATIENCE && io::stderr().is_terminal() {
-            // Of a line that wraps, only the last part could be replaced.
-            let _ = write!(io::stderr(), "\r\x1b[K{line:.79}");
+        if self.start.elapsed() >= Self::PATIENCE && takes_escapes() {
+            // Of a line that wraps, only the last part could be replaced: it is cut off instead.
+            let line = format!("\r\x1b[K\x1b[?7l{line:.79}\x1b[?7h");
+            let _ = io::stderr().write_all(line.as_bytes());
             self.is_shown.set(true);
         }
     }
@@ -69,6 +71,12 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// Whether stderr is a terminal that can take a line back.
+fn takes_escapes() -> bool {
+    io::stderr().is_terminal()
+        && env::var_os("TERM").is_none_or(|term| !term.is_empty() && term != "dumb")
 }
 
 /// The number with a comma before every three digits.

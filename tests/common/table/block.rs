@@ -7,21 +7,52 @@ use std::borrow::Cow;
 use super::crc32c::masked_crc32c;
 use super::error::TableError;
 use super::snappy;
+use super::source::Source;
+use super::varint::{read_len, read_varint};
 
 /// Behind each block: its compression type, and a checksum of both.
 const TRAILER_LEN: u64 = 5;
-
-/// How many times its own length in the file a block's keys may take up.
-///
-/// Prefix compression that never restarts could make a small block say quadratically much.
-/// LevelDB restarts it every 16 keys by default, which keeps them to 16 times the block, and
-/// Snappy keeps the block to 21 1/3 times its length in the file.
-const MAX_EXPANSION: usize = 512;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockHandle {
     pub(super) offset: u64,
     pub(super) size: u64,
+}
+
+/// How many bytes of keys may still be visited.
+///
+/// Prefix compression that never restarts makes a small block say quadratically much. Tables with
+/// long common prefixes and few restarts have keys of some hundred times the file.
+#[derive(Debug)]
+pub(crate) struct KeyBudget {
+    max: u64,
+    left: u64,
+}
+
+impl KeyBudget {
+    const MAX_EXPANSION: u64 = 512;
+    const MAX_OF_SMALL_FILES: u64 = 4 << 30;
+    /// Of keys that are kept. Those of an index share nothing, and Snappy keeps any block to 21 1/3
+    /// times its length in the file.
+    const MAX_EXPANSION_OF_INDEX: u64 = 64;
+
+    pub(super) fn of_data(file_len: u64) -> Self {
+        Self::new(file_len.saturating_mul(Self::MAX_EXPANSION).max(Self::MAX_OF_SMALL_FILES))
+    }
+
+    pub(super) fn of_index(file_len: u64) -> Self {
+        Self::new(file_len.saturating_mul(Self::MAX_EXPANSION_OF_INDEX))
+    }
+
+    fn new(max: u64) -> Self {
+        Self { max, left: max }
+    }
+
+    fn spend(&mut self, key_len: usize) -> Result<(), TableError> {
+        let left = self.left.checked_sub(key_len as u64);
+        self.left = left.ok_or(TableError::TooManyKeyBytes { max: self.max })?;
+        Ok(())
+    }
 }
 
 impl BlockHandle {
@@ -34,22 +65,21 @@ impl BlockHandle {
         self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN)
     }
 
-    /// The block as it lies in the file, and its trailer.
-    fn slice(self, file: &[u8]) -> Option<&[u8]> {
-        file.get(usize::try_from(self.offset).ok()?..usize::try_from(self.end()?).ok()?)
-    }
-
     /// What the block holds: of a compressed one, a copy.
-    pub(super) fn read(self, file: &[u8]) -> Result<Cow<'_, [u8]>, TableError> {
+    pub(super) fn read(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
         let Self { offset, size } = self;
         let outside = TableError::OutsideFile { offset, size };
-        let (summed, checksum) =
-            self.slice(file).and_then(|block| block.split_last_chunk()).ok_or(outside)?;
+        let end = self.end().ok_or(outside)?;
+        let block = source.read(offset, end - offset)?.ok_or(outside)?;
+        let (summed, checksum) = block.split_last_chunk().ok_or(outside)?;
         if masked_crc32c(summed) != u32::from_le_bytes(*checksum) {
             return Err(TableError::ChecksumMismatch { offset });
         }
         match summed.split_last().ok_or(outside)? {
-            (0, contents) => Ok(Cow::Borrowed(contents)),
+            (0, contents) => {
+                let len = contents.len();
+                Ok(prefix(block, len))
+            }
             (1, compressed) => snappy::decompress(compressed)
                 .map(Cow::Owned)
                 .map_err(|error| TableError::CorruptSnappy { offset, error }),
@@ -60,59 +90,60 @@ impl BlockHandle {
     /// Visits the key and the value of each entry, in order, up to the first that is corrupt.
     pub(super) fn visit_entries(
         self,
-        file: &[u8],
+        source: Source<'_>,
+        budget: &mut KeyBudget,
         visit: impl FnMut(&[u8], &[u8]),
     ) -> Result<(), TableError> {
-        let block = self.read(file)?;
-        let len_in_file = self.slice(file).map_or(0, <[u8]>::len);
-        visit_entries(&block, len_in_file.saturating_mul(MAX_EXPANSION), visit)
-            .ok_or(TableError::CorruptBlock { offset: self.offset })
+        let corrupt = TableError::CorruptBlock { offset: self.offset };
+        visit_entries(&self.read(source)?, corrupt, budget, visit)
     }
 }
 
-/// The array of restart points behind the entries is passed over: only a search needs it.
+fn prefix(bytes: Cow<'_, [u8]>, len: usize) -> Cow<'_, [u8]> {
+    match bytes {
+        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..len]),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(len);
+            Cow::Owned(bytes)
+        }
+    }
+}
+
 fn visit_entries(
     block: &[u8],
-    max_key_bytes: usize,
+    corrupt: TableError,
+    budget: &mut KeyBudget,
     mut visit: impl FnMut(&[u8], &[u8]),
-) -> Option<()> {
-    let (rest, num_restarts) = block.split_last_chunk()?;
-    let restarts_len = usize::try_from(u32::from_le_bytes(*num_restarts)).ok()?.checked_mul(4)?;
-    let (mut rest, _restarts) = rest.split_at_checked(rest.len().checked_sub(restarts_len)?)?;
-
-    let mut key_bytes_left = max_key_bytes;
+) -> Result<(), TableError> {
+    let mut rest = entries(block).ok_or(corrupt)?;
     let mut key = Vec::new();
     while !rest.is_empty() {
-        let shared = read_len(&mut rest)?;
-        let non_shared = read_len(&mut rest)?;
-        let value_len = read_len(&mut rest)?;
-        let (suffix, after_key) = rest.split_at_checked(non_shared)?;
-        let (value, after_value) = after_key.split_at_checked(value_len)?;
-        if shared > key.len() {
-            return None;
-        }
-        key.truncate(shared);
-        key.extend_from_slice(suffix);
-        key_bytes_left = key_bytes_left.checked_sub(key.len())?;
+        let value = read_entry(&mut rest, &mut key).ok_or(corrupt)?;
+        budget.spend(key.len())?;
         visit(&key, value);
-        rest = after_value;
     }
-    Some(())
+    Ok(())
 }
 
-fn read_len(input: &mut &[u8]) -> Option<usize> {
-    u32::try_from(read_varint(input)?).ok()?.try_into().ok()
+/// The block without its array of restart points, which only a search needs.
+fn entries(block: &[u8]) -> Option<&[u8]> {
+    let (rest, num_restarts) = block.split_last_chunk()?;
+    let restarts_len = usize::try_from(u32::from_le_bytes(*num_restarts)).ok()?.checked_mul(4)?;
+    rest.get(..rest.len().checked_sub(restarts_len)?)
 }
 
-fn read_varint(input: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = input.split_first()?;
-        *input = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
+/// Makes of the key before it the key of the first entry, and returns its value.
+fn read_entry<'a>(rest: &mut &'a [u8], key: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let shared = read_len(rest)?;
+    let non_shared = read_len(rest)?;
+    let value_len = read_len(rest)?;
+    let (suffix, after_key) = rest.split_at_checked(non_shared)?;
+    let (value, after_value) = after_key.split_at_checked(value_len)?;
+    if shared > key.len() {
+        return None;
     }
-    None
+    key.truncate(shared);
+    key.extend_from_slice(suffix);
+    *rest = after_value;
+    Some(value)
 }

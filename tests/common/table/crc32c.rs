@@ -5,7 +5,12 @@
 /// The CRC-32C of `data`, masked as LevelDB stores it: a checksum of bytes that hold checksums
 /// is a weak one.
 pub(crate) fn masked_crc32c(data: &[u8]) -> u32 {
-    let crc = !data.iter().fold(!0, |crc: u32, &byte| {
+    masked_crc32c_of([data])
+}
+
+/// That of several parts, one behind the other.
+pub(crate) fn masked_crc32c_of<const N: usize>(parts: [&[u8]; N]) -> u32 {
+    let crc = !parts.into_iter().flatten().fold(!0, |crc: u32, &byte| {
         (crc >> 8) ^ CRC32C_TABLE[usize::from(crc.to_le_bytes()[0] ^ byte)]
     });
     crc.rotate_right(15).wrapping_add(0xa282ead8)

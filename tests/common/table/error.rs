@@ -2,22 +2,46 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use super::snappy::SnappyError;
 
 /// Why a file cannot be read as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableError {
-    TooShort { len: usize },
+    TooShort {
+        len: u64,
+    },
     BadMagic,
+    RocksDb,
     CorruptFooter,
     CorruptHandle,
-    OutsideFile { offset: u64, size: u64 },
-    ChecksumMismatch { offset: u64 },
-    UnknownCompression { offset: u64, compression: u8 },
-    CorruptSnappy { offset: u64, error: SnappyError },
-    CorruptBlock { offset: u64 },
-    OutOfOrder { offset: u64 },
+    OutsideFile {
+        offset: u64,
+        size: u64,
+    },
+    ChecksumMismatch {
+        offset: u64,
+    },
+    UnknownCompression {
+        offset: u64,
+        compression: u8,
+    },
+    CorruptSnappy {
+        offset: u64,
+        error: SnappyError,
+    },
+    CorruptBlock {
+        offset: u64,
+    },
+    OutOfOrder {
+        offset: u64,
+    },
+    /// Nothing is wrong with such a table, but no real one has such keys.
+    TooManyKeyBytes {
+        max: u64,
+    },
+    Io(io::ErrorKind),
 }
 
 impl fmt::Display for TableError {
@@ -29,6 +53,9 @@ impl fmt::Display for TableError {
             Self::BadMagic => {
                 f.write_str("not a LevelDB table, or a truncated one: no magic number at the end")
             }
+            Self::RocksDb => f.write_str(
+                "a table of RocksDB in its own format, which LevelDB cannot read either",
+            ),
             Self::CorruptFooter => f.write_str("the footer is corrupt"),
             Self::CorruptHandle => f.write_str("the handle of a block is corrupt"),
             Self::OutsideFile { offset, size } => {
@@ -39,7 +66,8 @@ impl fmt::Display for TableError {
             }
             Self::UnknownCompression { offset, compression } => {
                 let method = match compression {
-                    2 => "Zstandard",
+                    2 => "Zstandard, or zlib in older forks",
+                    4 => "raw zlib, as in Minecraft",
                     _ => "an unknown method",
                 };
                 write!(
@@ -57,6 +85,12 @@ impl fmt::Display for TableError {
             Self::OutOfOrder { offset } => {
                 write!(f, "the data block at offset {offset} goes back over an earlier one")
             }
+            Self::TooManyKeyBytes { max } => write!(
+                f,
+                "its keys share so much that they have more than {max} bytes in all; it may be \
+                 sound, but that is more work than is done here"
+            ),
+            Self::Io(kind) => write!(f, "{kind}"),
         }
     }
 }

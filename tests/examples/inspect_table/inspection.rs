@@ -2,21 +2,31 @@
 
 use std::error::Error;
 
-use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
-};
+use leveldb_filter::BloomFilterPolicy;
 
-use super::absent::{AbsentKeys, AbsentLookups};
-use super::keys::{KeyKind, Survey};
-use super::shape::{FilterShape, FilterTotals, Reader};
+use super::hashes;
+use super::keys::{KeyKind, Keys, Survey};
+use super::lookups::{false_positives, num_found};
+use super::shape::{FilterShape, FilterTotals, Reader, base_lg};
+use super::share::Share;
 use super::what_if::WhatIf;
-use crate::table::{FilterBlock, Table, TableError};
+use crate::table::{FilterBlock, Source, Table};
 
 /// What to look at.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
-    pub(crate) num_absent_keys: usize,
+    /// About so many absent keys are looked up in all filters of a table.
+    pub(crate) num_lookups: usize,
     pub(crate) what_if: Tables,
+}
+
+impl Scope {
+    /// Fewer look-ups where there are many tables: together they measure as well.
+    pub(crate) fn for_each_of(self, num_tables: usize) -> Self {
+        const NUM_MEASURED_WELL: usize = 10;
+        let divisor = (num_tables / NUM_MEASURED_WELL).clamp(1, NUM_MEASURED_WELL);
+        Self { num_lookups: self.num_lookups / divisor, ..self }
+    }
 }
 
 /// Tables of which it is measured what filters would give.
@@ -28,148 +38,150 @@ pub(crate) enum Tables {
 }
 
 pub(crate) struct Inspection {
-    pub(crate) file_len: usize,
+    pub(crate) file_len: u64,
     pub(crate) num_blocks: usize,
     pub(crate) num_keys: usize,
+    pub(crate) num_user_keys: usize,
+    pub(crate) num_deletions: usize,
     pub(crate) key_kind: KeyKind,
-    pub(crate) absent: AbsentLookups,
-    /// `None` where the table has none.
-    pub(crate) filters: Option<Filters>,
+    pub(crate) filters: Filters,
     /// `None` where there are no keys, or it is not asked for.
     pub(crate) what_if: Option<WhatIf>,
 }
 
-pub(crate) struct Filters {
+pub(crate) enum Filters {
+    None,
+    /// Of a policy that is not known here.
+    Unknown {
+        policy_name: String,
+    },
+    Known(KnownFilters),
+}
+
+pub(crate) struct KnownFilters {
     pub(crate) policy_name: String,
     /// Whose name for the policy it is.
     pub(crate) name_origin: &'static str,
-    pub(crate) num_found: usize,
+    /// All filters, and the array of their offsets.
+    pub(crate) block_len: usize,
+    pub(crate) base_lg: u8,
     pub(crate) totals: FilterTotals,
     /// `None` where the filters' sizes fit no policy, or there are none.
     pub(crate) shape: Option<FilterShape>,
+    pub(crate) num_hidden: usize,
+    pub(crate) false_positives: Share,
     pub(crate) rebuilt_is_identical: bool,
 }
 
 impl Inspection {
     /// Shows what it is about to do with `progress`.
-    pub(crate) fn of(
-        file: &[u8],
+    pub(crate) fn of<'a>(
+        source: impl Into<Source<'a>>,
         scope: Scope,
         progress: impl Fn(&str),
     ) -> Result<Self, Box<dyn Error>> {
-        let table = Table::open(file)?;
+        let source = source.into();
+        let table = Table::open(source)?;
         let filter_block = table.filter_block()?;
         progress("reading the keys");
         let survey = Survey::of(&table)?;
-        let (filters, key_kind) = match &filter_block {
-            Some(filter_block) => {
-                progress("rebuilding the filters");
-                let (filters, kind) = Filters::of(&table, &survey, filter_block, file.len())?;
-                (Some(filters), kind)
-            }
-            None => (None, survey.likeliest_kind()),
-        };
-        progress("looking up absent keys");
-        let reader = filter_block.as_ref().map(reader);
-        let absent = AbsentLookups::of(
-            reader.as_ref(),
-            &AbsentKeys::of(&table, &survey, key_kind, scope.num_absent_keys)?,
-        );
+        progress("rebuilding the filters");
+        let (filters, keys) = Filters::of(filter_block.as_ref(), &survey, source.len(), scope);
         let is_asked_for = match scope.what_if {
             Tables::None => false,
-            Tables::WithoutFilters => filters.is_none(),
+            Tables::WithoutFilters => matches!(filters, Filters::None),
             Tables::All => true,
         };
-        let what_if = if is_asked_for && survey.num_keys > 0 {
+        let what_if = (is_asked_for && survey.num_keys() > 0).then(|| {
             progress("making other filters");
-            Some(WhatIf::measure(&table, key_kind, &absent.asked)?)
-        } else {
-            None
-        };
+            WhatIf::measure(&survey.blocks, &keys.hashes, scope.num_lookups)
+        });
         Ok(Self {
-            file_len: file.len(),
+            file_len: source.len(),
             num_blocks: survey.blocks.len(),
-            num_keys: survey.num_keys,
-            key_kind,
-            absent,
+            num_keys: survey.num_keys(),
+            num_user_keys: keys.num_distinct,
+            num_deletions: if keys.kind == KeyKind::User { 0 } else { survey.num_deletions },
+            key_kind: keys.kind,
             filters,
             what_if,
         })
     }
-
-    /// How many keys an engine would not find that trusts the filters.
-    pub(crate) fn num_hidden(&self) -> usize {
-        self.filters.as_ref().map_or(0, |filters| self.num_keys - filters.num_found)
-    }
 }
 
 impl Filters {
-    /// And the kind of the keys in them.
-    fn of(
-        table: &Table<'_>,
-        survey: &Survey,
-        filter_block: &FilterBlock<'_>,
-        file_len: usize,
-    ) -> Result<(Self, KeyKind), Box<dyn Error>> {
-        let FilterBlock { policy_name, contents } = filter_block;
+    /// And the keys in them.
+    fn of<'a>(
+        filter_block: Option<&FilterBlock<'_>>,
+        survey: &'a Survey,
+        file_len: u64,
+        scope: Scope,
+    ) -> (Self, &'a Keys) {
+        let Some(FilterBlock { policy_name, contents }) = filter_block else {
+            return (Self::None, survey.likeliest());
+        };
         let name_origin = match &policy_name[..] {
             BloomFilterPolicy::NAME => "LevelDB's name",
             BloomFilterPolicy::GOLEVELDB_NAME => "goleveldb's name, LevelDB's before 1.18",
-            _ => return Err(unknown_policy(policy_name).into()),
+            _ => {
+                let policy_name = policy_name.clone();
+                return (Self::Unknown { policy_name }, survey.likeliest());
+            }
         };
-        let reader = reader(filter_block);
+        let base_lg = base_lg(contents);
+        let reader = Reader::new(BloomFilterPolicy::default(), contents);
         let shape = FilterShape::of(&reader, &survey.blocks, contents);
-        let bloom = shape.as_ref().map_or_else(Default::default, FilterShape::policy);
-        let mut best = (0, false, KeyKind::User);
-        for &kind in survey.candidates() {
-            let (num_found, rebuilt) = rebuild(table, kind, bloom, contents)?;
-            best = best.max((num_found, *contents == rebuilt, kind));
-        }
-        let (num_found, rebuilt_is_identical, kind) = best;
-        let filters = Self {
+        let rebuilt = Rebuilt::best(&reader, contents, shape.as_ref(), survey);
+        let filters = KnownFilters {
             policy_name: policy_name.clone(),
             name_origin,
-            num_found,
+            block_len: contents.len(),
+            base_lg,
             totals: FilterTotals::of(&reader, contents, file_len),
             shape,
-            rebuilt_is_identical,
+            num_hidden: survey.num_keys() - rebuilt.num_found,
+            false_positives: false_positives(&reader, &survey.blocks, scope.num_lookups),
+            rebuilt_is_identical: rebuilt.is_identical,
         };
-        Ok((filters, kind))
+        (Self::Known(filters), rebuilt.keys)
     }
 }
 
-/// A reader for user keys.
-fn reader<'a>(filter_block: &'a FilterBlock<'_>) -> Reader<'a> {
-    Reader::new(BloomFilterPolicy::default(), &filter_block.contents)
+/// How well keys of one kind fit the filters.
+struct Rebuilt<'a> {
+    keys: &'a Keys,
+    num_found: usize,
+    is_identical: bool,
 }
 
-fn unknown_policy(name: &str) -> String {
-    let known = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME].join(" and ");
-    // Quoted, with escapes: a name from a file may hold anything.
-    format!("the filter policy {name:?} is unknown; known are {known}")
+impl<'a> Rebuilt<'a> {
+    fn best(
+        reader: &Reader<'_>,
+        contents: &[u8],
+        shape: Option<&FilterShape>,
+        survey: &'a Survey,
+    ) -> Self {
+        let fits = survey.candidates.iter().map(|keys| Self {
+            keys,
+            num_found: num_found(reader, &survey.blocks, keys),
+            is_identical: is_made_of(contents, shape, survey, keys),
+        });
+        fits.max_by_key(|fit| (fit.num_found, fit.is_identical, fit.keys.kind))
+            .expect("all keys may be user keys")
+    }
 }
 
-/// How many keys the filters find, and the filter block that this crate makes of them.
-fn rebuild(
-    table: &Table<'_>,
-    kind: KeyKind,
-    bloom: BloomFilterPolicy,
-    contents: &[u8],
-) -> Result<(usize, Vec<u8>), TableError> {
-    let policy: &dyn FilterPolicy = match kind {
-        KeyKind::User => &bloom,
-        KeyKind::Internal => &InternalKeyPolicy::new(bloom),
+/// Whether this crate makes the same filter block of the keys.
+fn is_made_of(contents: &[u8], shape: Option<&FilterShape>, survey: &Survey, keys: &Keys) -> bool {
+    let policy = match shape {
+        Some(shape) => shape.policy(),
+        // Without keys there are no filters, whatever the policy.
+        None if survey.num_keys() == 0 => BloomFilterPolicy::default(),
+        None => return false,
     };
-    let reader = FilterBlockReader::new(policy, contents);
-    let mut builder = FilterBlockBuilder::new(policy);
-    let mut num_found = 0;
-    builder.start_block(0);
-    for block in table.data_blocks() {
-        table.visit_keys(block, |key| {
-            num_found += usize::from(reader.key_may_match(block.offset(), key));
-            builder.add_key(key);
-        })?;
-        builder.start_block(block.end);
-    }
-    Ok((num_found, builder.finish()))
+    let base_lg = base_lg(contents);
+    let end = survey.blocks.last().map_or(0, |block| block.end);
+    // Each filter has an offset of four bytes; a false base_lg could ask for billions.
+    let has_room = end.checked_shr(base_lg.into()).is_some_and(|n| n <= contents.len() as u64 / 4);
+    has_room && contents == hashes::filter_block(policy, base_lg, &survey.blocks, &keys.hashes)
 }

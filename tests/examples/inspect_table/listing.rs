@@ -1,185 +1,168 @@
-//! A line for each of several tables, and one for all of them.
+//! A line for each of several tables, and what they come to together.
 
 use std::error::Error;
 
-use super::inspection::{Filters, Inspection};
-use super::share::{Share, ratio};
-use super::what_if::{self, WhatIf};
+use super::database::{Group, Level, ListedTable};
+use super::inspection::{Filters, Inspection, KnownFilters};
+use super::levels::{self, Run, Totals};
+use super::share::ratio;
+use super::verdict::{Verdict, counted};
+use super::what_if::{self, LEVELDB_BASE_LG, WhatIf};
 use crate::terminal::grouped;
 
-/// A longer name puts the columns of its line out of place.
-const MAX_NAME_LEN: usize = 40;
-
-/// The lines so far, together.
+/// The tables of a group so far.
 pub(crate) struct Listing {
-    name_len: usize,
-    num_tables: usize,
-    num_unread: usize,
-    num_hiding: usize,
-    num_keys: usize,
-    filters: Option<Summary>,
-    some_lack_filters: bool,
-    what_if: Option<WhatIf>,
-}
-
-/// The filters of a table, or of several.
-#[derive(Clone, Copy)]
-struct Summary {
-    /// In tables with filters.
-    num_keys: usize,
-    num_filters: usize,
-    num_bits: usize,
-    false_positives: Share,
-    rebuilt_is_identical: bool,
-    num_hidden: usize,
+    is_database: bool,
+    num_not_in_use: usize,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) verdict: Verdict,
 }
 
 impl Listing {
-    pub(crate) fn new<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Self {
-        let total = name_of_total(names.len(), names.len()).len();
-        let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        Self {
-            name_len: longest.clamp(total, MAX_NAME_LEN),
-            num_tables: 0,
-            num_unread: 0,
-            num_hiding: 0,
-            num_keys: 0,
-            filters: None,
-            some_lack_filters: false,
-            what_if: None,
+    pub(crate) fn new(group: &Group) -> Self {
+        let mut verdict = Verdict::default();
+        if group.is_lost {
+            verdict.add_lost();
         }
+        Self { is_database: group.is_database, num_not_in_use: 0, runs: Vec::new(), verdict }
     }
 
     pub(crate) fn header(&self) -> String {
-        self.columns("table", ["keys", "filters", "bits/key", "false positives", "rebuilt"])
+        let columns = ["keys", "bits/key", "filter block", "of file", "false pos."];
+        self.line("level", columns.map(Into::into), "rebuilt", "table", "")
     }
 
     /// The line of a table, which counts from now on.
-    pub(crate) fn line(
+    pub(crate) fn add(
         &mut self,
-        name: &str,
+        table: ListedTable,
         outcome: &Result<Inspection, Box<dyn Error>>,
     ) -> String {
-        self.num_tables += 1;
-        match outcome {
-            Ok(inspection) => self.line_of(name, inspection),
+        let level = level_name(table.level);
+        let line = match outcome {
+            Ok(inspection) => {
+                self.verdict.add(inspection);
+                let totals = Totals::of(inspection);
+                let [bits, len, of_file, false_positives] = totals.filter_columns();
+                let columns = [grouped(totals.num_keys), bits, len, of_file, false_positives];
+                let (rebuilt, note) = remarks(&inspection.filters);
+                self.line(&level, columns, rebuilt, &table.name, &note)
+            }
             Err(error) => {
-                self.num_unread += 1;
-                format!("{name:width$}  {error}", width = self.name_len)
+                self.verdict.add_unread();
+                let note = format!(": {error}");
+                self.line(&level, ["-"; 5].map(Into::into), "unread", &table.name, &note)
             }
+        };
+        if let Ok(inspection) = outcome {
+            levels::add(&mut self.runs, table, inspection);
         }
+        line
     }
 
-    fn line_of(&mut self, name: &str, inspection: &Inspection) -> String {
-        self.num_keys += inspection.num_keys;
-        let summary = inspection.filters.as_ref().map(|filters| Summary::of(inspection, filters));
-        match &summary {
-            None => self.some_lack_filters = true,
-            Some(summary) => {
-                self.num_hiding += usize::from(summary.num_hidden > 0);
-                self.filters = Some(self.filters.map_or(*summary, |all| all.and(summary)));
-            }
-        }
-        if let Some(what_if) = &inspection.what_if {
-            *self.what_if.get_or_insert_default() += what_if;
-        }
-        self.row(name, inspection.num_keys, summary.as_ref())
+    /// The line of a table that does not count.
+    pub(crate) fn pass_over(&mut self, table: &ListedTable) -> String {
+        self.num_not_in_use += 1;
+        let columns = ["-"; 5].map(Into::into);
+        self.line("-", columns, "not in use", &table.name, "")
     }
 
-    /// The line of all tables, and what goes below it.
-    pub(crate) fn total(&self) -> Vec<String> {
-        let name = name_of_total(self.num_tables - self.num_unread, self.num_tables);
-        let mut lines = vec![self.row(&name, self.num_keys, self.filters.as_ref())];
-        match &self.what_if {
-            Some(what_if) => lines.extend(what_if::lines(what_if)),
-            None if self.some_lack_filters => {
-                lines.push("--what-if shows what filters would give".into());
+    /// What goes below the tables.
+    pub(crate) fn totals(&self) -> Vec<String> {
+        let mut lines = vec![String::new()];
+        lines.extend(levels::lines(&self.runs));
+        let totals = levels::totals(&self.runs);
+        lines.extend(overwritten(&totals));
+        if self.is_database {
+            if totals.num_keys > 0 {
+                lines.push(reads(&self.runs));
             }
-            None => (),
+            let beside = match self.num_not_in_use {
+                0 => String::new(),
+                number => format!(", and {} not in use", counted(number, "table")),
+            };
+            lines.push(format!("Not counted: keys that are only in the log yet{beside}"));
         }
         lines
     }
 
-    /// Whether all tables were read, and their filters find all keys.
-    pub(crate) fn verdict(&self) -> Result<(), Box<dyn Error>> {
-        let of_all = format!("of {} tables", grouped(self.num_tables));
-        match (grouped(self.num_unread), grouped(self.num_hiding)) {
-            _ if self.num_unread + self.num_hiding == 0 => Ok(()),
-            (unread, _) if self.num_hiding == 0 => {
-                Err(format!("{unread} {of_all} could not be read").into())
-            }
-            (_, hiding) if self.num_unread == 0 => {
-                Err(format!("the filters of {hiding} {of_all} hide keys").into())
-            }
-            (unread, hiding) => Err(format!(
-                "{unread} {of_all} could not be read, and the filters of {hiding} hide keys"
-            )
-            .into()),
+    /// What other filters would give to all tables together.
+    pub(crate) fn what_if(&self) -> Vec<String> {
+        let mut sum = WhatIf::default();
+        for run in &self.runs {
+            sum += &run.what_if;
         }
+        if sum.num_keys == 0 { Vec::new() } else { what_if::lines(&sum) }
     }
 
-    fn row(&self, name: &str, num_keys: usize, filters: Option<&Summary>) -> String {
-        let keys = grouped(num_keys);
-        let Some(filters) = filters else {
-            return self.columns(name, [&keys, "none", "-", "-", "-"]);
-        };
-        let bits_per_key = match filters.num_keys {
-            0 => "-".into(),
-            num_keys => format!("{:.2}", ratio(filters.num_bits, num_keys)),
-        };
-        let rebuilt = if filters.rebuilt_is_identical { "identical" } else { "different" };
-        let hidden = match filters.num_hidden {
-            0 => String::new(),
-            num_hidden => format!(", hides {} keys", grouped(num_hidden)),
-        };
-        self.columns(
-            name,
-            [
-                &keys,
-                &grouped(filters.num_filters),
-                &bits_per_key,
-                &filters.false_positives.to_string(),
-                &format!("{rebuilt}{hidden}"),
-            ],
-        )
-    }
-
-    fn columns(&self, name: &str, columns: [&str; 5]) -> String {
-        let [keys, filters, bits_per_key, false_positives, rebuilt] = columns;
+    fn line(
+        &self,
+        level: &str,
+        columns: [String; 5],
+        rebuilt: &str,
+        name: &str,
+        note: &str,
+    ) -> String {
+        let level = if self.is_database { format!("{level:>5}  ") } else { String::new() };
+        let [keys, bits_per_key, filter_len, of_file, false_positives] = columns;
         format!(
-            "{name:width$}  {keys:>11}  {filters:>9}  {bits_per_key:>8}  {false_positives:>15}  \
-             {rebuilt}",
-            width = self.name_len
+            "{level}{keys:>11}  {bits_per_key:>8}  {filter_len:>12}  {of_file:>7}  \
+             {false_positives:>10}  {rebuilt:<10}  {name}{note}"
         )
     }
 }
 
-fn name_of_total(num_read: usize, num_tables: usize) -> String {
-    format!("{} of {} tables", grouped(num_read), grouped(num_tables))
+fn level_name(level: Level) -> String {
+    match level {
+        Level::At(level) => level.to_string(),
+        Level::Unknown | Level::NotInUse => "-".into(),
+    }
 }
 
-impl Summary {
-    fn of(inspection: &Inspection, filters: &Filters) -> Self {
-        let num_keys = inspection.num_keys;
-        let absent = &inspection.absent;
-        Self {
-            num_keys,
-            num_filters: filters.totals.filters,
-            num_bits: filters.totals.bits,
-            // Counts as much as the table has keys.
-            false_positives: Share::new(absent.matched, absent.asked.len()).of_whole(num_keys),
-            rebuilt_is_identical: filters.rebuilt_is_identical,
-            num_hidden: inspection.num_hidden(),
+/// Whether the filter block is what this crate makes, and what goes behind the table's name.
+fn remarks(filters: &Filters) -> (&'static str, String) {
+    match filters {
+        Filters::None => ("no filter", String::new()),
+        Filters::Unknown { policy_name } => {
+            ("unknown", format!(": the filter policy is {policy_name:?}, unknown here"))
+        }
+        Filters::Known(filters) => {
+            let rebuilt = if filters.rebuilt_is_identical { "identical" } else { "different" };
+            (rebuilt, notes(filters))
         }
     }
+}
 
-    fn and(mut self, other: &Self) -> Self {
-        self.num_keys += other.num_keys;
-        self.num_filters += other.num_filters;
-        self.num_bits = self.num_bits.saturating_add(other.num_bits);
-        self.false_positives += other.false_positives;
-        self.rebuilt_is_identical &= other.rebuilt_is_identical;
-        self.num_hidden += other.num_hidden;
-        self
+fn notes(filters: &KnownFilters) -> String {
+    let base_lg = match filters.base_lg {
+        LEVELDB_BASE_LG => String::new(),
+        base_lg => format!(": base_lg {base_lg}"),
+    };
+    match filters.num_hidden {
+        0 => base_lg,
+        num_hidden => format!("{base_lg}: hides {} of its keys", grouped(num_hidden)),
     }
+}
+
+/// Why there are fewer false positives than the bits per key promise.
+fn overwritten(totals: &Totals) -> Option<String> {
+    let filters = totals.filters.filter(|filters| filters.num_user_keys < filters.num_keys)?;
+    let bits = ratio(filters.num_bits, filters.num_user_keys)?;
+    Some(format!(
+        "A table keeps old versions of overwritten keys; for each distinct user key its filters \
+         have {bits:.2} bits"
+    ))
+}
+
+fn reads(runs: &[Run]) -> String {
+    let num_tables = runs.iter().filter(|run| run.level == Level::At(0)).count();
+    let num_levels = counted(runs.len() - num_tables, "level");
+    let asked = match num_tables {
+        0 => num_levels,
+        num_tables => format!("{} of level 0 and {num_levels} below", counted(num_tables, "table")),
+    };
+    format!(
+        "1,000 look-ups of absent keys, each in {asked}, read {:.1} data blocks",
+        1_000.0 * levels::reads(runs)
+    )
 }

@@ -1,72 +1,99 @@
-//! Reports on one table, or on several.
+//! Reports on one table, or on databases.
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use files::{read_regular_file, tables_in};
-use inspection::{Inspection, Scope};
+use database::{Group, Level};
+use files::{open_regular_file, shown};
+use inspection::{Inspection, Scope, Tables};
 use listing::Listing;
+use verdict::Verdict;
 
-use crate::terminal::{Progress, grouped};
+use crate::table::Source;
+use crate::terminal::Progress;
 
-mod absent;
+mod database;
 mod files;
+pub(crate) mod hashes;
 pub(crate) mod inspection;
-mod keys;
+pub(crate) mod keys;
+mod levels;
 pub(crate) mod listing;
+mod lookups;
+pub(crate) mod options;
 mod report;
 pub(crate) mod shape;
 mod share;
+pub(crate) mod verdict;
 mod what_if;
 
 /// Takes lines to where they are read, or says why they cannot be.
 pub(crate) type Print<'a> = &'a mut dyn FnMut(&[String]) -> Result<(), Box<dyn Error>>;
 
 /// All about one table.
-pub(crate) fn report_one(path: &Path, scope: Scope, print: Print) -> Result<(), Box<dyn Error>> {
+pub(crate) fn report_one(
+    path: &Path,
+    scope: Scope,
+    print: Print,
+) -> Result<Verdict, Box<dyn Error>> {
     let name = shown(path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path));
     let progress = Progress::start();
     let inspection = inspect(path, scope, |step| progress.show(step))
         .map_err(|error| format!("{name}: {error}"))?;
     progress.clear();
     print(&report::lines(&name, &inspection))?;
-    match inspection.num_hidden() {
-        0 => Ok(()),
-        hidden => Err(format!("{name}: the filters hide {} of the keys", grouped(hidden)).into()),
-    }
+    let mut verdict = Verdict::default();
+    verdict.add(&inspection);
+    Ok(verdict)
 }
 
-/// A line for each table, as soon as it is known, and the total.
+/// A line for each table, as soon as it is known, and what all tables come to: for each directory,
+/// and for the files between them.
 pub(crate) fn report_all(
     paths: &[PathBuf],
     scope: Scope,
     print: Print,
-) -> Result<(), Box<dyn Error>> {
-    let tables = match paths {
-        [directory] => {
-            let name = shown(directory);
-            let paths = tables_in(directory).map_err(|error| format!("{name}: {error}"))?;
-            print(&[name])?;
-            paths.into_iter().map(Listed::in_its_directory).collect()
+) -> Result<Verdict, Box<dyn Error>> {
+    let mut verdict = Verdict::default();
+    for (i, paths) in paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()).enumerate() {
+        let group = match paths {
+            [directory] if directory.is_dir() => Group::of_directory(directory),
+            files => Group::of_files(files),
+        };
+        if i > 0 {
+            print(&[String::new()])?;
         }
-        paths => Listed::all(paths),
-    };
-    let mut listing = Listing::new(tables.iter().map(|table| &table.name[..]));
-    print(&[listing.header()])?;
-    let progress = Progress::start();
-    for (Listed { name, path }, i) in tables.iter().zip(1..) {
-        let step = |step: &str| {
-            progress.show(&format!("{i} of {}, {name:.40}: {step}", tables.len()));
-        };
-        let outcome = match path {
-            Ok(path) => inspect(path, scope, step),
-            Err(error) => Err(error.clone().into()),
-        };
-        progress.clear();
-        print(&[listing.line(name, &outcome)])?;
+        verdict = verdict.and(&report_group(group, scope, print)?);
     }
-    print(&listing.total())?;
-    listing.verdict()
+    Ok(verdict)
+}
+
+fn report_group(group: Group, scope: Scope, print: Print) -> Result<Verdict, Box<dyn Error>> {
+    let mut listing = Listing::new(&group);
+    print(&group.title)?;
+    if group.tables.is_empty() && !group.is_database {
+        return Ok(listing.verdict);
+    }
+    print(&[listing.header()])?;
+    let num_tables = group.tables.len();
+    let scope = scope.for_each_of(num_tables);
+    let progress = Progress::start();
+    for (table, i) in group.tables.into_iter().zip(1..) {
+        if table.level == Level::NotInUse {
+            print(&[listing.pass_over(&table)])?;
+            continue;
+        }
+        let step = |step: &str| progress.show(&format!("{i} of {num_tables}: {step}"));
+        let outcome = inspect(&table.path, scope, step).map_err(explained);
+        progress.clear();
+        print(&[listing.add(table, &outcome)])?;
+    }
+    print(&listing.totals())?;
+    if scope.what_if == Tables::All {
+        print(&listing.what_if())?;
+    }
+    Ok(listing.verdict)
 }
 
 fn inspect(
@@ -74,36 +101,17 @@ fn inspect(
     scope: Scope,
     progress: impl Fn(&str),
 ) -> Result<Inspection, Box<dyn Error>> {
-    Inspection::of(&read_regular_file(path)?, scope, progress)
+    let file = open_regular_file(path)?;
+    Inspection::of(Source::of_file(&file)?, scope, progress)
 }
 
-/// A table and its name on the line, or why there is none.
-struct Listed {
-    name: String,
-    path: Result<PathBuf, String>,
-}
-
-impl Listed {
-    fn in_its_directory(path: PathBuf) -> Self {
-        Self { name: shown(path.file_name().map_or(&path, Path::new)), path: Ok(path) }
+/// Why a file that was listed may not be there.
+fn explained(error: Box<dyn Error>) -> Box<dyn Error> {
+    match error.downcast_ref::<io::Error>() {
+        Some(cause) if cause.kind() == io::ErrorKind::NotFound => format!(
+            "{error}; a running database removes tables at any time: inspect a closed one, or a copy"
+        )
+        .into(),
+        _ => error,
     }
-
-    fn all(paths: &[PathBuf]) -> Vec<Self> {
-        let mut all = Vec::new();
-        for path in paths {
-            let tables = if path.is_dir() { tables_in(path) } else { Ok(vec![path.clone()]) };
-            match tables {
-                Ok(tables) => all.extend(
-                    tables.into_iter().map(|path| Self { name: shown(&path), path: Ok(path) }),
-                ),
-                Err(error) => all.push(Self { name: shown(path), path: Err(error.to_string()) }),
-            }
-        }
-        all
-    }
-}
-
-/// On one line, whatever the name of a file holds.
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }

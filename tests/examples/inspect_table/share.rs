@@ -1,7 +1,6 @@
 //! Shares that look-ups measure.
 
 use std::fmt;
-use std::ops::AddAssign;
 
 /// A part of a whole, which those of other tables can be added to.
 #[derive(Clone, Copy, Default)]
@@ -21,16 +20,13 @@ impl Share {
         ratio.map_or(self, |ratio| Self { part: ratio * float(whole), whole: float(whole) })
     }
 
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { part: self.part + other.part, whole: self.whole + other.whole }
+    }
+
     /// `None` of nothing.
     pub(crate) fn ratio(self) -> Option<f64> {
         (self.whole > 0.0).then(|| self.part / self.whole)
-    }
-}
-
-impl AddAssign for Share {
-    fn add_assign(&mut self, other: Self) {
-        self.part += other.part;
-        self.whole += other.whole;
     }
 }
 
@@ -38,17 +34,28 @@ impl AddAssign for Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ratio() {
+            // Rates of long filters have their digits behind two zeros.
+            Some(ratio) if ratio > 0.0 && ratio < 0.001 => {
+                f.pad(&format!("{:.3} %", 100.0 * ratio))
+            }
             Some(ratio) => f.pad(&format!("{:.2} %", 100.0 * ratio)),
             None => f.pad("-"),
         }
     }
 }
 
-pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
-    float(part) / float(whole)
+/// `None` of nothing.
+pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
+    Share::new(part, whole).ratio()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "two decimals are shown")]
+/// In per cent, with a digit less: of what is counted, not measured.
+pub(crate) fn percentage(part: usize, whole: u64) -> String {
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
+    ratio(part, whole).map_or("-".into(), |ratio| format!("{:.1} %", 100.0 * ratio))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
 fn float(n: usize) -> f64 {
     n as f64
 }

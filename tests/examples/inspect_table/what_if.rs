@@ -2,23 +2,30 @@
 
 use std::ops::AddAssign;
 
-use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
-    FilterBlockReader, bloom_hash,
-};
+use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
-use super::absent::Lookup;
-use super::keys::KeyKind;
+use super::hashes::filter_block;
+use super::keys::SurveyedBlock;
+use super::lookups::false_positives;
+use super::shape::{Reader, sharing_a_filter};
 use super::share::{Share, ratio};
-use crate::table::{Table, TableError};
 use crate::terminal::grouped;
+
+/// A filter for each 2 KiB of the file, as in LevelDB's tables.
+pub(crate) const LEVELDB_BASE_LG: u8 = 11;
+/// A filter for each 512 KiB, of some thousands of keys: for so many, this format is at its best.
+pub(crate) const TUNED_BASE_LG: u8 = 19;
 
 const BITS_PER_KEY: [usize; 7] = [6, 8, 10, 12, 14, 16, 20];
 
 /// The candidates of one table, or of several together.
 #[derive(Default)]
 pub(crate) struct WhatIf {
-    num_keys: usize,
+    pub(crate) num_keys: usize,
+    /// With [`TUNED_BASE_LG`].
+    pub(crate) num_filters: usize,
+    /// What such a filter block has behind its filters.
+    pub(crate) num_bytes_of_offsets: usize,
     rows: [Row; BITS_PER_KEY.len()],
 }
 
@@ -26,57 +33,40 @@ pub(crate) struct WhatIf {
 #[derive(Clone, Copy, Default)]
 struct Row {
     bits_per_key: usize,
-    /// A filter for each 2 KiB, as in LevelDB's tables.
-    filter_block: Candidate,
-    /// One filter for all keys, as LevelDB would make it.
-    one_filter: Candidate,
-    /// The one with the fewest false positives that is no longer.
-    one_filter_tuned: Candidate,
+    leveldb: Candidate,
+    tuned: Candidate,
 }
 
+/// A filter block that could be.
 #[derive(Clone, Copy, Default)]
-struct Candidate {
-    num_bytes: usize,
+pub(crate) struct Candidate {
+    pub(crate) num_bytes: usize,
     /// Of the look-ups of absent keys, those that would read a data block.
-    still_read: Share,
+    pub(crate) still_read: Share,
 }
 
 impl WhatIf {
     pub(crate) fn measure(
-        table: &Table<'_>,
-        kind: KeyKind,
-        lookups: &[Lookup],
-    ) -> Result<Self, TableError> {
-        let policies = BITS_PER_KEY.map(BloomFilterPolicy::new);
-        let mut builders = policies.map(FilterBlockBuilder::new);
-        let mut hashes = Vec::new();
-        for builder in &mut builders {
-            builder.start_block(0);
-        }
-        for block in table.data_blocks() {
-            table.visit_keys(block, |key| {
-                let user_key = kind.user_key(key);
-                for builder in &mut builders {
-                    builder.add_key(user_key);
-                }
-                hashes.push(bloom_hash(user_key));
-            })?;
-            for builder in &mut builders {
-                builder.start_block(block.end);
+        blocks: &[SurveyedBlock],
+        hashes: &[BloomHash],
+        num_lookups: usize,
+    ) -> Self {
+        let candidate =
+            |policy, base_lg| Candidate::measure(policy, base_lg, blocks, hashes, num_lookups);
+        let rows = BITS_PER_KEY.map(|bits_per_key| {
+            let policy = BloomFilterPolicy::new(bits_per_key);
+            Row {
+                bits_per_key,
+                leveldb: candidate(policy, LEVELDB_BASE_LG),
+                tuned: candidate(policy.tuned(), TUNED_BASE_LG),
             }
-        }
-
-        let mut rows = [Row::default(); BITS_PER_KEY.len()];
-        for ((row, policy), builder) in rows.iter_mut().zip(policies).zip(builders) {
-            let one_filter = |policy| Candidate::of_filter(&one_filter(policy, &hashes), lookups);
-            *row = Row {
-                bits_per_key: policy.millibits_per_key() / 1000,
-                filter_block: Candidate::of_filter_block(&builder.finish(), lookups),
-                one_filter: one_filter(policy),
-                one_filter_tuned: one_filter(policy.tuned()),
-            };
-        }
-        Ok(Self { num_keys: hashes.len(), rows })
+        });
+        let num_filters = sharing_a_filter(blocks, TUNED_BASE_LG).count();
+        // An offset for each filter and each range without keys, that of the array, and base_lg.
+        let end = blocks.last().map_or(0, |block| block.offset);
+        let num_ranges = usize::try_from(end >> TUNED_BASE_LG).unwrap_or(usize::MAX) + 1;
+        let num_bytes_of_offsets = num_ranges * 4 + 5;
+        Self { num_keys: hashes.len(), num_filters, num_bytes_of_offsets, rows }
     }
 }
 
@@ -84,83 +74,61 @@ impl WhatIf {
 impl AddAssign<&Self> for WhatIf {
     fn add_assign(&mut self, other: &Self) {
         self.num_keys += other.num_keys;
+        self.num_filters += other.num_filters;
+        self.num_bytes_of_offsets += other.num_bytes_of_offsets;
         for (sum, row) in self.rows.iter_mut().zip(&other.rows) {
             sum.bits_per_key = row.bits_per_key;
-            for (sum, candidate) in sum.candidates_mut().into_iter().zip(row.candidates()) {
-                sum.num_bytes += candidate.num_bytes;
-                sum.still_read += candidate.still_read.of_whole(other.num_keys);
-            }
+            sum.leveldb += row.leveldb;
+            sum.tuned += row.tuned;
         }
     }
 }
 
-impl Row {
-    fn candidates(&self) -> [Candidate; 3] {
-        [self.filter_block, self.one_filter, self.one_filter_tuned]
-    }
-
-    fn candidates_mut(&mut self) -> [&mut Candidate; 3] {
-        [&mut self.filter_block, &mut self.one_filter, &mut self.one_filter_tuned]
+impl AddAssign for Candidate {
+    fn add_assign(&mut self, other: Self) {
+        self.num_bytes += other.num_bytes;
+        self.still_read = self.still_read.and(other.still_read);
     }
 }
 
 impl Candidate {
-    fn of_filter_block(contents: &[u8], lookups: &[Lookup]) -> Self {
-        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), contents);
-        Self::measure(contents.len(), lookups, |lookup| {
-            reader.filter(lookup.block_offset).is_none_or(|filter| {
-                // A filter of no keys is empty.
-                BloomFilter::new(filter).is_ok_and(|filter| filter.hash_may_match(lookup.hash))
-            })
-        })
+    pub(crate) fn measure(
+        policy: BloomFilterPolicy,
+        base_lg: u8,
+        blocks: &[SurveyedBlock],
+        hashes: &[BloomHash],
+        num_lookups: usize,
+    ) -> Self {
+        let contents = filter_block(policy, base_lg, blocks, hashes);
+        let reader = Reader::new(policy, &contents);
+        let still_read = false_positives(&reader, blocks, num_lookups);
+        Self { num_bytes: contents.len(), still_read }
     }
-
-    fn of_filter(filter: &[u8], lookups: &[Lookup]) -> Self {
-        let num_bytes = filter.len();
-        let filter = BloomFilter::new(filter).expect("a filter with a number of probes");
-        Self::measure(num_bytes, lookups, |lookup| filter.hash_may_match(lookup.hash))
-    }
-
-    fn measure(num_bytes: usize, lookups: &[Lookup], may_match: impl Fn(&Lookup) -> bool) -> Self {
-        let num_reads = lookups.iter().filter(|lookup| may_match(lookup)).count();
-        Self { num_bytes, still_read: Share::new(num_reads, lookups.len()) }
-    }
-}
-
-fn one_filter(policy: BloomFilterPolicy, hashes: &[BloomHash]) -> Vec<u8> {
-    let mut builder = BloomFilterBuilder::new();
-    for &hash in hashes {
-        builder.add_hash(hash);
-    }
-    let mut filter = Vec::new();
-    builder.finish_into(policy, &mut filter);
-    filter
 }
 
 pub(crate) fn lines(what_if: &WhatIf) -> Vec<String> {
     let mut lines = vec![
         String::new(),
-        "What filters would give: bytes, bytes per key, absent keys whose data block is still read"
+        "What other filters would take, and how many absent keys would still read a data block"
             .into(),
         format!(
-            "{:8}  {:-^28}  {:-^28}  {:-^28}",
-            "",
-            " LevelDB's filter block ",
-            " one filter, LevelDB's ",
-            " one, best probes and length "
+            "{:8}  {:-^33}  {:-^33}",
+            "", " LevelDB's filter block ", " base_lg 19 and tuned() "
         ),
-        format!(
-            "{:>8}  {h}  {h}  {h}",
-            "bits/key",
-            h = format_args!("{:>13}  {:>4}  {:>7}", "bytes", "/key", "read")
-        ),
+        format!("{:>8}  {h}  {h}", "bits/key", h = HEADER),
     ];
     lines.extend(what_if.rows.iter().map(|row| {
-        let columns = row.candidates().map(|Candidate { num_bytes, still_read }| {
-            let per_key = ratio(num_bytes, what_if.num_keys);
-            format!("  {:>13}  {per_key:>4.2}  {still_read:>7}", grouped(num_bytes))
+        let columns = [row.leveldb, row.tuned].map(|Candidate { num_bytes, still_read }| {
+            let per_key = ratio(num_bytes, what_if.num_keys).unwrap_or_default();
+            format!("  {:>13}  {per_key:>9.2}  {still_read:>7}", grouped(num_bytes))
         });
         format!("{:>8}{}", row.bits_per_key, columns.concat())
     }));
+    lines.push(
+        "LevelDB reads both: with_base_lg(policy.tuned(), 19) has a filter for each 512 KiB of a table"
+            .into(),
+    );
     lines
 }
+
+const HEADER: &str = "        bytes  bytes/key     read";

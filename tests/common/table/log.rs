@@ -1,0 +1,125 @@
+//! A reader of LevelDB's log files, in which a MANIFEST is written.
+//!
+//! Any bytes get records or an error. Memory is for one record and one block of 32 KiB.
+//!
+//! Mirrors `db/log_format.h` and `db/log_reader.cc`.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Read};
+
+use super::crc32c::masked_crc32c_of;
+
+const BLOCK_SIZE: usize = 32_768;
+/// Checksum, length and type of a fragment.
+const HEADER_LEN: usize = 7;
+
+/// Types of fragments; between the first and the last of a record come those of type 3.
+const ZERO: u8 = 0;
+const FULL: u8 = 1;
+const FIRST: u8 = 2;
+const LAST: u8 = 4;
+
+pub(crate) struct LogReader<R> {
+    input: R,
+    block: Vec<u8>,
+    /// How much of the block has been read.
+    place: usize,
+    is_last_block: bool,
+}
+
+/// Why a log cannot be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogError {
+    ChecksumMismatch,
+    BadLength,
+    UnknownType { fragment_type: u8 },
+    MissingFragment,
+    Io(io::ErrorKind),
+}
+
+impl<R: Read> LogReader<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, block: Vec::new(), place: 0, is_last_block: false }
+    }
+
+    /// Whether there is one more record, which then is all that `record` holds.
+    ///
+    /// A record that the end of the file cuts off was never written, as in LevelDB.
+    pub(crate) fn read_record(&mut self, record: &mut Vec<u8>) -> Result<bool, LogError> {
+        record.clear();
+        let mut has_begun = false;
+        while let Some((fragment_type, data)) = self.read_fragment()? {
+            let begins = matches!(fragment_type, FULL | FIRST);
+            if begins == has_begun {
+                return Err(LogError::MissingFragment);
+            }
+            has_begun = true;
+            record.extend_from_slice(data);
+            if matches!(fragment_type, FULL | LAST) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn read_fragment(&mut self) -> Result<Option<(u8, &[u8])>, LogError> {
+        loop {
+            if self.block.len() - self.place < HEADER_LEN && !self.read_block()? {
+                return Ok(None);
+            }
+            let Some(header) = self.block[self.place..].first_chunk::<HEADER_LEN>() else {
+                continue;
+            };
+            let &[c0, c1, c2, c3, len_low, len_high, fragment_type] = header;
+            let checksum = u32::from_le_bytes([c0, c1, c2, c3]);
+            let len = usize::from(u16::from_le_bytes([len_low, len_high]));
+            if fragment_type == ZERO && len == 0 {
+                // Space that was set aside, and not written.
+                self.place = self.block.len();
+                continue;
+            }
+            let start = self.place + HEADER_LEN;
+            if len > self.block.len() - start {
+                return if self.is_last_block { Ok(None) } else { Err(LogError::BadLength) };
+            }
+            self.place = start + len;
+            if masked_crc32c_of([&[fragment_type], &self.block[start..self.place]]) != checksum {
+                return Err(LogError::ChecksumMismatch);
+            }
+            if !(FULL..=LAST).contains(&fragment_type) {
+                return Err(LogError::UnknownType { fragment_type });
+            }
+            return Ok(Some((fragment_type, &self.block[start..self.place])));
+        }
+    }
+
+    /// The next block, which only at the end of the file may be shorter.
+    fn read_block(&mut self) -> Result<bool, LogError> {
+        self.block.clear();
+        self.place = 0;
+        if self.is_last_block {
+            return Ok(false);
+        }
+        let mut input = self.input.by_ref().take(BLOCK_SIZE as u64);
+        input.read_to_end(&mut self.block).map_err(|error| LogError::Io(error.kind()))?;
+        self.is_last_block = self.block.len() < BLOCK_SIZE;
+        Ok(true)
+    }
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ChecksumMismatch => f.write_str("a record does not match its checksum"),
+            Self::BadLength => f.write_str("a record reaches outside its block"),
+            Self::UnknownType { fragment_type } => {
+                write!(f, "a record has the unknown type {fragment_type}")
+            }
+            Self::MissingFragment => f.write_str("a part of a record is missing"),
+            Self::Io(kind) => write!(f, "{kind}"),
+        }
+    }
+}
+
+impl Error for LogError {}

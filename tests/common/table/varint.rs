@@ -1,0 +1,32 @@
+//! Numbers of variable length.
+//!
+//! Mirrors `util/coding.cc`.
+
+pub(super) fn read_varint(input: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = input.split_first()?;
+        *input = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+pub(super) fn read_varint32(input: &mut &[u8]) -> Option<u32> {
+    read_varint(input)?.try_into().ok()
+}
+
+pub(super) fn read_len(input: &mut &[u8]) -> Option<usize> {
+    read_varint32(input)?.try_into().ok()
+}
+
+/// Bytes behind their length.
+pub(super) fn read_slice<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = read_len(input)?;
+    let (slice, rest) = input.split_at_checked(len)?;
+    *input = rest;
+    Some(slice)
+}

@@ -1,0 +1,101 @@
+//! Tables that a test makes, and may damage.
+
+use crate::common::table::crc32c::masked_crc32c;
+
+/// The contents of a table's blocks, which a test may damage before they get their checksums.
+#[derive(Clone)]
+pub(crate) struct Contents {
+    pub(crate) data: Vec<u8>,
+    pub(crate) metaindex: Vec<u8>,
+    pub(crate) index: Vec<u8>,
+}
+
+/// Type bytes of blocks.
+pub(crate) const UNCOMPRESSED: u8 = 0;
+pub(crate) const SNAPPY: u8 = 1;
+
+impl Contents {
+    pub(crate) fn new() -> Self {
+        Self::of_data(block(&[
+            (0, b"apple", b"1"),
+            (2, b"ricot", b"2"),
+            (0, b"pear", b""),
+            (1, b"lum", b"4"),
+        ]))
+    }
+
+    /// A table whose filter block is its only data block.
+    pub(crate) fn of_data(data: Vec<u8>) -> Self {
+        let handle = handle(0, data.len());
+        let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &handle)]);
+        let index = block(&[(0, b"q", &handle)]);
+        Self { data, metaindex, index }
+    }
+
+    pub(crate) fn to_file(&self) -> Vec<u8> {
+        self.to_file_of_type(UNCOMPRESSED)
+    }
+
+    /// A table whose data block has this byte for its compression type.
+    pub(crate) fn to_file_of_type(&self, data_type: u8) -> Vec<u8> {
+        let mut file = Vec::new();
+        append_block(&mut file, &self.data, data_type);
+        let metaindex = append_block(&mut file, &self.metaindex, UNCOMPRESSED);
+        let index = append_block(&mut file, &self.index, UNCOMPRESSED);
+        append_footer(&mut file, &[metaindex, index].concat());
+        file
+    }
+}
+
+pub(crate) fn block(entries: &[(u8, &[u8], &[u8])]) -> Vec<u8> {
+    let mut block = Vec::new();
+    for (shared, suffix, value) in entries {
+        block.push(*shared);
+        block.extend(varint(suffix.len()));
+        block.extend(varint(value.len()));
+        block.extend([*suffix, *value].concat());
+    }
+    // One restart point, at the first entry.
+    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    block
+}
+
+pub(crate) fn handle(offset: usize, size: usize) -> Vec<u8> {
+    [varint(offset), varint(size)].concat()
+}
+
+pub(crate) fn varint(mut value: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value.to_le_bytes()[0]);
+    bytes
+}
+
+pub(crate) fn append_block(file: &mut Vec<u8>, contents: &[u8], block_type: u8) -> Vec<u8> {
+    let start = file.len();
+    file.extend_from_slice(contents);
+    file.push(block_type);
+    let checksum = masked_crc32c(&file[start..]);
+    file.extend(checksum.to_le_bytes());
+    handle(start, contents.len())
+}
+
+pub(crate) fn append_footer(file: &mut Vec<u8>, handles: &[u8]) {
+    let start = file.len();
+    file.extend_from_slice(handles);
+    file.resize(start + 40, 0);
+    file.extend(0xdb4775248b80fb57u64.to_le_bytes());
+}
+
+/// The key with its length, and again and again all of it.
+pub(crate) fn repeated(key_len: usize, value: &[u8], num_keys: usize) -> Vec<u8> {
+    let (key_len, key) = (varint(key_len), vec![b'k'; key_len]);
+    let value = [&varint(value.len()), value].concat();
+    let mut block = [&[0][..], &key_len, &value[..1], &key, &value[1..]].concat();
+    block.extend([&key_len[..], &[0], &value].concat().repeat(num_keys - 1));
+    block.extend([0; 4]);
+    block
+}

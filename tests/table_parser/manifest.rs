@@ -1,0 +1,211 @@
+//! The MANIFEST parser of the other tests: it reads what LevelDB does, and takes any bytes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::random::words;
+use crate::common::table::crc32c::masked_crc32c_of;
+use crate::common::table::log::{LogError, LogReader};
+use crate::common::table::manifest::{Manifest, ManifestError, manifest_name};
+
+const FULL: u8 = 1;
+const FIRST: u8 = 2;
+const MIDDLE: u8 = 3;
+const LAST: u8 = 4;
+
+fn fragment(fragment_type: u8, data: &[u8]) -> Vec<u8> {
+    let checksum = masked_crc32c_of([&[fragment_type], data]).to_le_bytes();
+    let len = u16::try_from(data.len()).unwrap().to_le_bytes();
+    [&checksum[..], &len, &[fragment_type], data].concat()
+}
+
+/// The records of a log, up to the end or an error.
+fn records(log: &[u8]) -> (Vec<Vec<u8>>, Result<(), LogError>) {
+    let mut reader = LogReader::new(log);
+    let mut records = Vec::new();
+    let mut record = Vec::new();
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(true) => records.push(record.clone()),
+            Ok(false) => return (records, Ok(())),
+            Err(error) => return (records, Err(error)),
+        }
+    }
+}
+
+/// As LevelDB's writer breaks it up.
+fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
+    let mut log: Vec<u8> = Vec::new();
+    for record in records {
+        let mut rest = &record[..];
+        let mut is_first = true;
+        loop {
+            let mut room = 32_768 - log.len() % 32_768;
+            if room < 7 {
+                log.resize(log.len() + room, 0);
+                room = 32_768;
+            }
+            let (data, after) = rest.split_at(rest.len().min(room - 7));
+            let fragment_type = match (is_first, after.is_empty()) {
+                (true, true) => FULL,
+                (true, false) => FIRST,
+                (false, false) => MIDDLE,
+                (false, true) => LAST,
+            };
+            log.extend(fragment(fragment_type, data));
+            (rest, is_first) = (after, false);
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    log
+}
+
+#[test]
+fn records_of_any_length_are_put_together() {
+    let lens = [0, 1, 7, 32_754, 32_755, 32_756, 32_761, 32_762, 65_600, 100_000, 3, 0];
+    let all: Vec<Vec<u8>> = lens
+        .iter()
+        .zip(words(1))
+        .map(|(&len, seed)| words(seed).map(|word| word.to_le_bytes()[0]).take(len).collect())
+        .collect();
+    // Each as the first of a log, too.
+    for start in 0..all.len() {
+        assert_eq!(records(&log_of(&all[start..])), (all[start..].to_vec(), Ok(())));
+    }
+}
+
+#[test]
+fn a_record_cut_off_by_the_end_was_never_written() {
+    let all = [vec![1; 10], vec![2; 40_000]];
+    let log = log_of(&all);
+    for len in (17..100).chain(32_700..32_800).chain(log.len() - 100..log.len()) {
+        assert_eq!(records(&log[..len]), (all[..1].to_vec(), Ok(())), "{len}");
+    }
+}
+
+#[test]
+fn damage_to_a_log_has_a_name() {
+    let damaged = |fragments: &[Vec<u8>]| records(&fragments.concat()).1.unwrap_err();
+    let mut changed = fragment(FULL, b"data");
+    *changed.last_mut().unwrap() ^= 1;
+    assert_eq!(damaged(&[changed]), LogError::ChecksumMismatch);
+    assert_eq!(damaged(&[fragment(5, b"")]), LogError::UnknownType { fragment_type: 5 });
+    for types in [&[MIDDLE][..], &[LAST], &[FIRST, FULL], &[FIRST, FIRST], &[FULL, LAST]] {
+        let fragments: Vec<_> = types.iter().map(|&one| fragment(one, b"data")).collect();
+        assert_eq!(damaged(&fragments), LogError::MissingFragment, "{types:?}");
+    }
+    // Within a block that others follow.
+    let mut log = log_of(&[vec![0; 100_000]]);
+    log[4] ^= 0x80;
+    log[5] ^= 0x80;
+    assert!(matches!(records(&log).1, Err(LogError::BadLength | LogError::ChecksumMismatch)));
+}
+
+#[test]
+fn zeros_are_space_that_was_set_aside() {
+    let mut log = log_of(&[vec![1; 10]]);
+    log.resize(32_768, 0);
+    log.extend(fragment(FULL, b"more"));
+    assert_eq!(records(&log), (vec![vec![1; 10], b"more".to_vec()], Ok(())));
+}
+
+/// What each database must say of itself.
+const HEAD: [&[u8]; 3] = [b"\x02\x05", b"\x03\x09", b"\x04\x64"];
+
+fn manifest_of(edits: &[&[u8]]) -> Result<Manifest, ManifestError> {
+    let mut records = vec![HEAD.concat()];
+    records.extend(edits.iter().map(|edit| edit.to_vec()));
+    Manifest::read(&log_of(&records)[..])
+}
+
+fn tables(edits: &[&[u8]]) -> Vec<(u32, u64)> {
+    manifest_of(edits).unwrap().tables.into_iter().collect()
+}
+
+#[test]
+fn edits_add_tables_and_take_them_away() {
+    let [add_5, add_7] = [b"\x07\x00\x05\x09\x01a\x01b", b"\x07\x02\x07\x09\x01a\x01b"];
+    assert_eq!(tables(&[]), []);
+    assert_eq!(tables(&[add_5, add_7]), [(0, 5), (2, 7)]);
+    assert_eq!(tables(&[add_5, add_7, b"\x06\x00\x05"]), [(2, 7)]);
+    // In one edit the table leaves its level first, wherever that stands.
+    assert_eq!(tables(&[add_5, b"\x07\x01\x05\x09\x01a\x01b\x06\x00\x05"]), [(1, 5)]);
+    assert_eq!(tables(&[add_5, b"\x07\x00\x05\x09\x01a\x01b\x06\x00\x05"]), [(0, 5)]);
+    // Gone from a level where it never was.
+    assert_eq!(tables(&[add_5, b"\x06\x01\x05"]), [(0, 5)]);
+    assert_eq!(tables(&[b"\x05\x01\x01k", b"\x09\x00", add_7]), [(2, 7)]);
+}
+
+#[test]
+fn the_last_comparator_counts() {
+    let comparator = |edits| manifest_of(edits).unwrap().comparator;
+    assert_eq!(comparator(&[]), None);
+    assert_eq!(comparator(&[b"\x01\x03abc"]).as_deref(), Some("abc"));
+    assert_eq!(comparator(&[b"\x01\x03abc", b"\x01\x01\xff"]).as_deref(), Some("\u{fffd}"));
+}
+
+#[test]
+fn damage_to_an_edit_has_a_name() {
+    let corrupt = |field| Err(ManifestError::CorruptEdit { field });
+    assert_eq!(manifest_of(&[b"\x80"]), corrupt("tag"));
+    assert_eq!(manifest_of(&[b"\x01\x04abc"]), corrupt("comparator"));
+    assert_eq!(manifest_of(&[b"\x02"]), corrupt("log number"));
+    assert_eq!(manifest_of(&[b"\x05\x01\x00"]), corrupt("compaction pointer"));
+    assert_eq!(manifest_of(&[b"\x06\x01"]), corrupt("deleted file"));
+    assert_eq!(manifest_of(&[b"\x07\x00\x05\x09\x01a\x00"]), corrupt("new file"));
+    let huge_level = b"\x07\x80\x80\x80\x80\x10\x05\x09\x01a\x01b";
+    assert_eq!(manifest_of(&[huge_level]), corrupt("new file"));
+    for tag in [0, 8, 10] {
+        assert_eq!(manifest_of(&[&[tag]]), Err(ManifestError::UnknownTag { tag: tag.into() }));
+    }
+    for (missing, field) in
+        [(0, "log number"), (1, "next file number"), (2, "last sequence number")]
+    {
+        let mut head = HEAD.to_vec();
+        head.remove(missing);
+        let error = Manifest::read(&log_of(&[head.concat()])[..]).unwrap_err();
+        assert_eq!(error, ManifestError::Missing { field });
+    }
+}
+
+#[test]
+fn manifests_of_any_bytes_are_read_or_refused() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden/databases/dead_tables/MANIFEST-000006");
+    let manifest = fs::read(path).unwrap();
+    let (edits, end) = records(&manifest);
+    assert_eq!((edits.len(), end), (5, Ok(())));
+    for (i, edit) in edits.iter().enumerate() {
+        for place in 0..edit.len() {
+            for change in [1, 2, 0x10, 0x80, 0xff] {
+                let mut edits = edits.clone();
+                edits[i][place] ^= change;
+                let _ = Manifest::read(&log_of(&edits)[..]);
+            }
+        }
+    }
+    for len in 0..manifest.len() {
+        let _ = Manifest::read(&manifest[..len]);
+    }
+}
+
+#[test]
+fn current_names_a_manifest_beside_it_and_nothing_else() {
+    assert_eq!(manifest_name(b"MANIFEST-000002\n"), Some("MANIFEST-000002"));
+    assert_eq!(manifest_name(b"MANIFEST-2\n"), Some("MANIFEST-2"));
+    for current in [
+        &b""[..],
+        b"\n",
+        b"MANIFEST-000002",
+        b"MANIFEST-\n",
+        b"MANIFEST-000002\n\n",
+        b"../MANIFEST-000002\n",
+        b"MANIFEST-../000002\n",
+        b"MANIFEST-00000\xff\n",
+        b"000005.ldb\n",
+    ] {
+        assert_eq!(manifest_name(current), None, "{current:?}");
+    }
+}
