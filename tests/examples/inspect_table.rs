@@ -33,7 +33,7 @@ const HELP: [&str; 12] = [
     "  DIR        a database: a line for each table that its MANIFEST names, and what each level",
     "             has; without a MANIFEST that can be read, a line for each table",
     "  --what-if  shows what other filters would give: LevelDB's, the same with base_lg 19 and",
-    "             tuned()",
+    "             tuned(), and, for a database, the bytes of today shared by for_runs()",
     "A table without filters shows by itself what filters would give. False positives are measured",
     "with random hashes, asked of the filter of each data block; blocks count by their keys.",
     "Exit status: 0 all was read, and each filter block is what this crate makes of its keys;",

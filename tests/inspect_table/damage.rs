@@ -10,7 +10,7 @@ use crate::inspect_table::inspection::{Inspection, Scope, Tables};
 use crate::random::words;
 use crate::table::crc32c::masked_crc32c_of;
 use crate::tables::{blocks, correct_checksum};
-use crate::{Report, SCOPE, directory_of, golden, golden_table, read};
+use crate::{Report, SCOPE, WITH_WHAT_IF, directory_of, golden, golden_table, read};
 
 /// Numbers below a limit, the same in every run.
 fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
@@ -124,7 +124,8 @@ fn mutated_manifests_and_currents_leave_each_table_its_line() {
                 let _ = fs::remove_file(directory.join(file));
                 fs::write(directory.join(file), contents).unwrap();
             }
-            let report = Report::on_all(slice::from_ref(&directory), SCOPE);
+            let scope = if i % 4 == 0 { WITH_WHAT_IF } else { SCOPE };
+            let report = Report::on_all(slice::from_ref(&directory), scope);
             by_status[usize::from(report.exit_status)] += 1;
             for table in &tables {
                 let has_line = report.lines.iter().any(|line| line.contains(&table[..]));

@@ -167,6 +167,52 @@ fn levels_have_their_keys_deletions_and_filter_blocks() {
     report.line_with("and 1 table not in use");
 }
 
+/// Bytes, bits per key and reads, today and then.
+#[track_caller]
+fn shared_by_for_runs(report: &Report, row: &str) -> [f64; 6] {
+    let start = report.lines.iter().position(|line| line.contains("shared by for_runs()")).unwrap();
+    let row = report.lines[start..].iter().find(|line| line.starts_with(row)).unwrap();
+    let numbers: Vec<f64> =
+        row.split_whitespace().map(|word| word.replace(',', "").parse().unwrap_or(0.0)).collect();
+    *numbers.last_chunk().unwrap()
+}
+
+#[test]
+fn the_bytes_of_today_give_fewer_reads_when_levels_share_them() {
+    let scope = Scope { what_if: Tables::All, ..MEASURED };
+    let report = Report::on_all(&[golden("databases/levels")], scope);
+    let rows = ["level 0, 3 tables ", "level 1 ", "level 2 ", "all "];
+    let [levels @ .., all] = rows.map(|row| shared_by_for_runs(&report, row));
+    let [bytes, bits_per_key, reads, bytes_then, _, reads_then] = all;
+    assert_eq!([bytes, bits_per_key].map(|number| number.to_string()), ["11033", "10.04"]);
+    report.line_with(&format!("2 levels below, read {reads:.1} data blocks"));
+    assert!(bytes_then <= bytes && bytes_then > 0.9 * bytes, "{bytes_then} bytes of {bytes}");
+    assert!(reads_then < 0.7 * reads, "{reads_then} reads, not {reads}");
+    report.line_with(" times fewer reads");
+    // Smaller runs get more bits for each key.
+    assert!(levels[2][4] > levels[1][4], "{levels:?}");
+    // Rounded each.
+    for column in [2, 5] {
+        let sum: f64 = levels.iter().map(|level| level[column]).sum();
+        assert!((sum - all[column]).abs() < 0.2, "{sum}, not {}", all[column]);
+    }
+    assert!(report.lines.iter().all(|line| line.len() <= 110), "{:#?}", report.lines);
+}
+
+#[test]
+fn a_database_without_filters_gets_the_bytes_that_leveldb_would_take() {
+    let manifest = read(&golden("databases/accounts/MANIFEST-000002"));
+    let table = golden_table("db_snappy_no_filter.ldb");
+    let files: [(&str, &[u8]); 3] =
+        [("CURRENT", b"MANIFEST-000002\n"), ("MANIFEST-000002", &manifest), ("000005.ldb", &table)];
+    let report = Report::on_all(&[directory_of("without_filters", &files)], WITH_WHAT_IF);
+    assert_eq!(report.exit_status, 0);
+    report.line_with("that LevelDB's filter blocks take with 10 bits per key");
+    let [.., reads, bytes_then, bits_per_key, reads_then] = shared_by_for_runs(&report, "level 2 ");
+    assert_eq!(reads.to_string(), "1000");
+    assert!(bytes_then > 1_500.0 && bits_per_key > 10.0 && reads_then < 20.0);
+}
+
 #[test]
 fn without_current_all_tables_are_counted_and_a_line_says_so() {
     let report = Report::on_all(&[golden("tables")], SCOPE);

@@ -23,6 +23,7 @@ pub(crate) mod listing;
 mod lookups;
 pub(crate) mod options;
 mod report;
+mod runs;
 pub(crate) mod shape;
 mod share;
 pub(crate) mod verdict;
@@ -92,6 +93,11 @@ fn report_group(group: Group, scope: Scope, print: Print) -> Result<Verdict, Box
     print(&listing.totals())?;
     if scope.what_if == Tables::All {
         print(&listing.what_if())?;
+        if group.is_database {
+            let lines = runs::lines(&listing.runs, scope, |step| progress.show(step));
+            progress.clear();
+            print(&lines)?;
+        }
     }
     Ok(listing.verdict)
 }

@@ -17,6 +17,8 @@ pub(crate) const LEVELDB_BASE_LG: u8 = 11;
 pub(crate) const TUNED_BASE_LG: u8 = 19;
 
 const BITS_PER_KEY: [usize; 7] = [6, 8, 10, 12, 14, 16, 20];
+/// LevelDB's recommendation.
+const USUAL_ROW: usize = 2;
 
 /// The candidates of one table, or of several together.
 #[derive(Default)]
@@ -67,6 +69,11 @@ impl WhatIf {
         let num_ranges = usize::try_from(end >> TUNED_BASE_LG).unwrap_or(usize::MAX) + 1;
         let num_bytes_of_offsets = num_ranges * 4 + 5;
         Self { num_keys: hashes.len(), num_filters, num_bytes_of_offsets, rows }
+    }
+
+    /// LevelDB's filter block with 10 bits per key.
+    pub(crate) fn usual_len(&self) -> usize {
+        self.rows[USUAL_ROW].leveldb.num_bytes
     }
 }
 
