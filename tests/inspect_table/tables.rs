@@ -68,7 +68,7 @@ fn names(lines: &[String]) -> Vec<&str> {
 fn a_directory_gets_a_line_for_each_table_and_a_total() {
     let report = Report::on_all(&[golden("tables")], SCOPE);
     assert_eq!(report.exit_status, 0);
-    let [_, _, header, tables @ .., _, _, total] = &report.lines[..] else {
+    let [_, _, header, tables @ .., _, _, total, hint] = &report.lines[..] else {
         panic!("{:#?}", report.lines)
     };
     assert!(header.ends_with(" table"));
@@ -92,6 +92,7 @@ fn a_directory_gets_a_line_for_each_table_and_a_total() {
         assert_eq!(line.contains("  no filter  "), !has_filters, "{line}");
     }
     assert!(total.contains("  10,469  "), "{total}");
+    assert!(hint.contains("--what-if"), "{hint}");
     assert!(report.lines.iter().all(|line| line.len() <= 110), "{:#?}", report.lines);
 }
 

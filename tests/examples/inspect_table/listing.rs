@@ -86,6 +86,12 @@ impl Listing {
         lines
     }
 
+    /// Whether a table could have filters, and has none that can be read.
+    pub(crate) fn lacks_filters(&self) -> bool {
+        let totals = levels::totals(&self.runs);
+        totals.filters.map_or(0, |filters| filters.num_keys) < totals.num_keys
+    }
+
     /// What other filters would give to all tables together.
     pub(crate) fn what_if(&self) -> Vec<String> {
         let mut sum = WhatIf::default();

@@ -98,6 +98,8 @@ fn report_group(group: Group, scope: Scope, print: Print) -> Result<Verdict, Box
             progress.clear();
             print(&lines)?;
         }
+    } else if listing.lacks_filters() {
+        print(&["--what-if shows what filters would give to the tables without".into()])?;
     }
     Ok(listing.verdict)
 }
