@@ -3,7 +3,9 @@
 //!
 //! A filter tells an engine that a key is not in a table, so that a read can be saved. It must
 //! never say so of a key that is there, and it must be read by every other engine that opens the
-//! table; so every byte and every answer here is that of LevelDB 1.23, on any input.
+//! table. So filters are made with the bytes of LevelDB 1.23, or with others that every LevelDB
+//! reads, and any bytes get LevelDB's answers; what differs keeps keys: see
+//! [Compatibility](#compatibility).
 //!
 //! Make a filter, and ask it:
 //!
@@ -66,27 +68,9 @@
 //!
 //! ## Writing a table
 //!
-//! The calls that LevelDB's own table writer makes:
-//!
-//! ```
-//! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
-//!
-//! # let data_blocks: [(&[&[u8]], u64); 2] =
-//! #     [(&[b"a\x01\0\0\0\0\0\0\0", b"b\x01\0\0\0\0\0\0\0"], 4_000), (&[b"c\x01\0\0\0\0\0\0\0"], 900)];
-//! let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
-//! let mut filter_block = FilterBlockBuilder::new(policy);
-//! filter_block.start_block(0);
-//! let mut offset = 0;
-//! for (keys, block_len) in data_blocks {
-//!     for key in keys {
-//!         filter_block.add_key(key);
-//!     }
-//!     offset += block_len + 5; // a data block and its trailer
-//!     filter_block.start_block(offset);
-//! }
-//! let filter_block = filter_block.finish(); // goes after the data blocks, as "filter.<name>"
-//! # assert_eq!(filter_block.len(), 9 + 9 + 2 * 4 + 5);
-//! ```
+//! [`FilterBlockBuilder`] takes the calls of LevelDB's own table writer. The policy is
+//! `InternalKeyPolicy::new(BloomFilterPolicy::default())`, and the block goes after the data blocks,
+//! under "filter." and the policy's name.
 //!
 //! With `FilterBlockBuilder::with_base_lg(policy, 19)`, and `BloomFilterPolicy::default().tuned()`
 //! in the policy, the block of a table with values of 100 bytes takes a fifth fewer bytes, and
@@ -207,62 +191,15 @@
 //! ## Joining filters
 //!
 //! Filters of one shape can be joined without their keys: those of a memtable's shards, if each has
-//! room for the keys of all. Filters of tables, which a compaction joins, seldom have one length:
-//!
-//! ```
-//! # use leveldb_filter::{BloomFilter, ShapeMismatch};
-//! fn join(filters: &[BloomFilter<Vec<u8>>]) -> Result<Option<BloomFilter<Vec<u8>>>, ShapeMismatch> {
-//!     let Some((first, others)) = filters.split_first() else {
-//!         return Ok(None);
-//!     };
-//!     let mut joined = first.clone();
-//!     for filter in others {
-//!         joined.union_with(filter)?;
-//!     }
-//!     Ok(Some(joined))
-//! }
-//! # let filter = leveldb_filter::BloomFilterPolicy::default().shape(9).empty_filter();
-//! # assert!(join(&[filter.clone(), filter]).unwrap().is_some());
-//! ```
+//! room for the keys of all, by [`BloomFilter::union_with`]. Filters of tables, which a compaction
+//! joins, seldom have one length.
 //!
 //! ## Custom comparators
 //!
 //! Keys that an engine's comparator considers equal must be equal bytes to the filter. Where it
-//! ignores part of a key, wrap the policy in one that drops that part; here, trailing spaces. What
-//! [`bloom_hash`], `insert` and `add_key` get must be trimmed, too. The trailer of internal keys
-//! goes first, by `InternalKeyPolicy::new(IgnoreTrailingSpaces(policy))`; the other way round, the
-//! spaces before it stay, and keys are lost:
-//!
-//! ```
-//! use leveldb_filter::FilterPolicy;
-//!
-//! struct IgnoreTrailingSpaces<P>(P);
-//!
-//! impl<P: FilterPolicy> FilterPolicy for IgnoreTrailingSpaces<P> {
-//!     fn name(&self) -> &str {
-//!         "example.IgnoreTrailingSpaces" // other filters than those under the policy's name
-//!     }
-//!
-//!     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-//!         let trimmed: Vec<_> = keys.iter().map(|key| trim(key)).collect();
-//!         self.0.create_filter(&trimmed, dst);
-//!     }
-//!
-//!     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-//!         self.0.key_may_match(trim(key), filter)
-//!     }
-//! }
-//!
-//! fn trim(key: &[u8]) -> &[u8] {
-//!     let len = key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
-//!     &key[..len]
-//! }
-//! # let policy = IgnoreTrailingSpaces(leveldb_filter::BloomFilterPolicy::default());
-//! # let policy = leveldb_filter::InternalKeyPolicy::new(policy);
-//! # let mut filter = Vec::new();
-//! # policy.create_filter(&[b"key  \x01\x07\0\0\0\0\0\0"], &mut filter);
-//! # assert!(policy.key_may_match(b"key\x01\x08\0\0\0\0\0\0", &filter));
-//! ```
+//! ignores part of a key, wrap the policy in one that drops that part: see [`FilterPolicy`]. What
+//! [`bloom_hash`], `insert` and `add_key` get must be without it, too. The trailer of internal keys
+//! goes first, by `InternalKeyPolicy::new(IgnoreCase(policy))`; the other way round, keys are lost.
 //!
 //! # Compatibility
 //!

@@ -9,10 +9,15 @@ use super::accuracy::{NUM_HASHES, estimated_rate, float};
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`].
 ///
 /// ```
-/// use leveldb_filter::SortedRun;
+/// use leveldb_filter::{BloomFilterPolicy, SortedRun};
 ///
-/// let level_1 = SortedRun::new(10, 20_000); // ten tables of some 20,000 keys
-/// # assert_ne!(level_1, SortedRun::new(1, 20_000));
+/// let levels = [1, 10, 100].map(|num_tables| SortedRun::new(num_tables, 20_000));
+/// let total_len = 111 * BloomFilterPolicy::new(10).shape(20_000).filter_len();
+/// let policies = BloomFilterPolicy::for_runs(total_len, &levels);
+///
+/// let millibits = |policy: &Option<BloomFilterPolicy>| policy.unwrap().millibits_per_key();
+/// let bits_per_key: Vec<_> = policies.iter().map(|policy| millibits(policy) / 1000).collect();
+/// assert_eq!(bits_per_key, [19, 14, 9]); // instead of 10, 10, 10
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SortedRun {
@@ -43,18 +48,6 @@ impl BloomFilterPolicy {
     ///
     /// Never panics; the same on every platform. Takes some milliseconds for 20 runs, and time and
     /// memory linear in their number, whatever their sizes.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
-    ///
-    /// let levels = [1, 10, 100].map(|num_tables| SortedRun::new(num_tables, 20_000));
-    /// let total_len = 111 * BloomFilterPolicy::new(10).shape(20_000).filter_len();
-    /// let policies = BloomFilterPolicy::for_runs(total_len, &levels);
-    ///
-    /// let millibits = |policy: &Option<BloomFilterPolicy>| policy.unwrap().millibits_per_key();
-    /// let bits_per_key: Vec<_> = policies.iter().map(|policy| millibits(policy) / 1000).collect();
-    /// assert_eq!(bits_per_key, [19, 14, 9]); // instead of 10, 10, 10
-    /// ```
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let mut shares = best_shares(total_len, runs);

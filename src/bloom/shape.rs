@@ -44,15 +44,6 @@ impl BloomFilterShape {
     /// With as many keys inserted as the shape was made for, it has the bytes that
     /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; with more, it has more
     /// false positives. Allocates [`filter_len`](Self::filter_len) bytes.
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let mut filter = BloomFilterPolicy::default().shape(1_000).empty_filter();
-    /// assert!(!filter.insert(b"apple"));
-    /// assert!(filter.insert(b"apple"));
-    /// assert!(filter.key_may_match(b"apple"));
-    /// ```
     #[must_use]
     pub fn empty_filter(&self) -> BloomFilter<Vec<u8>> {
         let mut bytes = vec![0; self.filter_len()];

@@ -212,35 +212,3 @@ fn hash_blocks(keys: [&[u8]; LANES], num_blocks: usize) -> [u32; LANES] {
     }
     hashes
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bloom_hash;
-
-    /// Compares the hashes of keys whose lengths are `len(0)`, `len(1)`, `len(2)`, …
-    fn assert_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize) -> usize) {
-        let keys: Vec<&[u8]> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
-        let expected: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
-        let mut hashes = vec![BloomHash::default(); num_keys];
-        bloom_hash_batch(&keys, &mut hashes);
-        assert_eq!(hashes, expected);
-    }
-
-    #[test]
-    fn same_as_one_by_one() {
-        let bytes: Vec<u8> =
-            (0..70_000_u32).map(|i| i.wrapping_mul(0x9e3779b1).to_be_bytes()[0]).collect();
-        for num_keys in [0, 1, 5, 7, 8, 9, 20, 64, 127, 128, 129, 200] {
-            for len in 0..80 {
-                assert_as_one_by_one(&bytes, num_keys, |_| len);
-                assert_as_one_by_one(&bytes, num_keys, |i| if i % 50 == 10 { len } else { 16 });
-                assert_as_one_by_one(&bytes, num_keys, |i| i * 37 % (len + 1));
-            }
-            assert_as_one_by_one(&bytes, num_keys, |i| i * 7 % 4);
-            assert_as_one_by_one(&bytes, num_keys, |i| 24 + i % 8);
-            assert_as_one_by_one(&bytes, num_keys, |i| if i == 3 { 65_537 } else { i % 19 });
-            assert_as_one_by_one(&bytes, num_keys, |i| 100 + i * 31 % 101);
-        }
-    }
-}

@@ -16,9 +16,6 @@
 //! over a fixed set of queries, (3) is summed in closed form, and (4) is partly fitted to
 //! measurements.
 
-use std::array;
-
-use super::super::probes::MAX_PROBES;
 use super::numbers::{NUM_HASHES, float, gcd, probability_of_hit};
 use super::queries::{self, Query};
 use super::repeated_bits::added_by_repeated_bits;
@@ -28,7 +25,7 @@ use super::uneven_probes::{PROBES_OF_A, UnevenProbes, density_by_a, depends_on_a
 /// Below so many bits, each one has several hashes of third probes: no bit is favoured.
 const MIN_BITS_FAVOURED: u64 = 1 << 16;
 
-/// What the model knows of filters that differ in their number of probes only.
+/// Filters that differ in their number of probes only.
 pub(super) struct Filters {
     bits: u64,
     keys: f64,
@@ -44,31 +41,19 @@ impl Filters {
         (num_bytes as u64).saturating_mul(8).min(1 << 32)
     }
 
-    /// Whether third probes hit some bits more than others.
-    pub(super) fn favour_bits(&self) -> bool {
-        self.bits >= MIN_BITS_FAVOURED
-    }
-
     /// The false-positive rate to expect. Takes as long for any number of keys.
     pub(super) fn rate(&self, num_probes: u8) -> f64 {
-        let [rate] = self.rates([num_probes]);
-        rate
-    }
-
-    /// The rates with these numbers of probes. Takes little longer than that with the most.
-    pub(super) fn rates<const N: usize>(&self, num_probes: [u8; N]) -> [f64; N] {
-        let others = num_probes.map(|num| UnevenProbes::new(self.bits, num, self.hits()));
-        let all_set = if self.favour_bits() {
+        let all_set = if self.bits >= MIN_BITS_FAVOURED {
             let lattice = Lattice::new(self.bits);
             let keys_per_hash = self.keys / NUM_HASHES;
-            self.mean_over(queries::near_third_probes(&lattice), &others, |bit| {
+            self.mean_over(queries::near_third_probes(&lattice), num_probes, |bit| {
                 1.0 - probability_of_hit(keys_per_hash * lattice.num_third_probes(bit))
             })
         } else {
             let misses = 1.0 - probability_of_hit(self.hits());
-            self.mean_over(queries::evenly_spread(), &others, |_| misses)
+            self.mean_over(queries::evenly_spread(), num_probes, |_| misses)
         };
-        array::from_fn(|i| self.with_rarer_causes(num_probes[i], all_set[i]))
+        self.with_rarer_causes(num_probes, all_set)
     }
 
     /// The share of bits that are set, if probes are uniform.
@@ -109,46 +94,37 @@ impl Filters {
 
     /// The mean of the probability that all of a query's bits are set.
     ///
-    /// `third_misses` is the probability that the third probes of all keys miss a bit; `others`
-    /// have that of the others.
-    fn mean_over<const N: usize>(
+    /// `third_misses` is the probability that the third probes of all keys miss a bit.
+    fn mean_over(
         &self,
         queries: impl Iterator<Item = Query>,
-        others: &[UnevenProbes; N],
+        num_probes: u8,
         third_misses: impl Fn(u32) -> f64,
-    ) -> [f64; N] {
-        let most = others.iter().map(|others| others.num_probes.into()).fold(0, usize::max);
-        let (mut sums, mut weights) = ([0.0; N], 0.0);
-        let mut bits = [(0, [1.0; 6]); MAX_PROBES as usize];
+    ) -> f64 {
+        let others = UnevenProbes::new(self.bits, num_probes, self.hits());
+        let (mut sum, mut weights) = (0.0, 0.0);
         for Query { step, weight } in queries {
             let mut hash = step.rotate_left(17);
-            for (bit, misses_by_few) in &mut bits[..most] {
-                *bit = self.bit(hash);
-                *misses_by_few = self.misses_by_few(*bit, third_misses(*bit));
+            let mut all_set = weight;
+            for _ in 0..num_probes {
+                let bit = self.bit(hash);
+                let few_miss = if num_probes > 2 { third_misses(bit) } else { 1.0 };
+                let few_miss = few_miss * self.probes_of_a_miss(bit, num_probes);
+                all_set *= 1.0 - others.misses(bit) * few_miss;
                 hash = hash.wrapping_add(step);
             }
-            for (sum, others) in sums.iter_mut().zip(others) {
-                // Of the probes 2, 6, 10, 14 and 18, those that there are.
-                let num_few = usize::from((others.num_probes + 1) / 4).min(5);
-                let set = bits[..others.num_probes.into()]
-                    .iter()
-                    .map(|(bit, misses_by_few)| 1.0 - others.misses(*bit) * misses_by_few[num_few]);
-                *sum += weight * set.product::<f64>();
-            }
+            sum += all_set;
             weights += weight;
         }
-        sums.map(|sum| sum / weights)
+        sum / weights
     }
 
-    /// The probabilities that the first of the probes 2, 6, 10, 14 and 18 miss a bit, by how many.
-    fn misses_by_few(&self, bit: u32, third_misses: f64) -> [f64; 6] {
-        let mut misses = [third_misses; 6];
-        misses[0] = 1.0;
-        for (i, j) in (2..).zip(PROBES_OF_A).filter(|&(_, j)| depends_on_a(self.bits, j)) {
-            let hits = self.hits() * density_by_a(self.bits, j, bit);
-            misses[i] = misses[i - 1] * (1.0 - probability_of_hit(hits));
-        }
-        misses
+    /// The probability that of all keys' probes those that [depend on `a`](depends_on_a) miss a bit.
+    fn probes_of_a_miss(&self, bit: u32, num_probes: u8) -> f64 {
+        let of_a = PROBES_OF_A.into_iter().filter(|&j| j < num_probes.into());
+        let of_a = of_a.filter(|&j| depends_on_a(self.bits, j));
+        let hits = of_a.map(|j| self.hits() * density_by_a(self.bits, j, bit));
+        hits.map(|hits| 1.0 - probability_of_hit(hits)).product()
     }
 
     fn bit(&self, hash: u32) -> u32 {

@@ -17,7 +17,6 @@ use super::numbers::{float, gcd, probability_of_hit};
 ///
 /// Those are the third one, and [those that depend on `a` only](PROBES_OF_A).
 pub(super) struct UnevenProbes {
-    pub(super) num_probes: u8,
     /// By the bit's residue modulo the number of residues.
     misses: [f64; 255],
     num_residues: usize,
@@ -35,7 +34,7 @@ impl UnevenProbes {
             *misses = 1.0 - probability_of_hit(hits_per_probe * density);
         }
         let num_residues = usize::try_from(num_residues).expect("at most 255");
-        Self { num_probes, misses, num_residues }
+        Self { misses, num_residues }
     }
 
     pub(super) fn misses(&self, bit: u32) -> f64 {

@@ -38,6 +38,16 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// # Errors
     ///
     /// If the filters differ in their number of bits or of probes; then nothing is changed.
+    ///
+    /// ```
+    /// # use leveldb_filter::BloomFilterPolicy;
+    /// let shape = BloomFilterPolicy::default().shape(4_096);
+    /// let (mut fruit, mut nuts) = (shape.empty_filter(), shape.empty_filter());
+    /// nuts.insert(b"almond");
+    /// fruit.union_with(&nuts)?;
+    /// assert!(fruit.key_may_match(b"almond"));
+    /// # Ok::<(), leveldb_filter::ShapeMismatch>(())
+    /// ```
     pub fn union_with(
         &mut self,
         other: &BloomFilter<impl AsRef<[u8]>>,

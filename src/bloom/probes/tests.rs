@@ -8,28 +8,8 @@ use super::{Probes, byte_index};
 
 /// The numbers of bytes at which something changes, or is most likely to go wrong.
 const NUM_BYTES: [usize; 22] = [
-    1,
-    2,
-    3,
-    5,
-    7,
-    8,
-    9,
-    40,
-    125,
-    1_250,
-    25_000,
-    (1 << 16) - 1,
-    (1 << 16) + 1,
-    12_500_000,
-    (1 << 28) - 1,
-    1 << 28,
-    (1 << 28) + 1,
-    (1 << 29) - 2,
-    (1 << 29) - 1,
-    1 << 29,
-    (1 << 29) + 1,
-    (1 << 29) + 12_345,
+    1, 2, 3, 5, 7, 8, 9, 40, 125, 1250, 25000, 0xffff, 0x10001, 12500000, 0xfffffff, 0x10000000,
+    0x10000001, 0x1ffffffe, 0x1fffffff, 0x20000000, 0x20000001, 0x20003039,
 ];
 
 struct Remainders {
