@@ -16,6 +16,7 @@ mod lookup;
 mod probes;
 mod regions;
 mod runs;
+mod sizing;
 mod tuned;
 
 pub use self::atomic::AtomicBloomFilter;

@@ -78,17 +78,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// return, the keys of a range wait in memory, with 24 bytes beside each on a 64-bit machine,
     /// and a lookup touches up to a cache line for each probe, not one or two.
     ///
-    /// ```
-    /// # use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
-    /// let policy = BloomFilterPolicy::new(10).tuned();
-    /// let mut builder = FilterBlockBuilder::with_base_lg(policy, 19);
-    /// builder.start_block(0);
-    /// builder.add_key(b"apple");
-    /// builder.start_block(4_101); // in the range of the first
-    /// builder.add_key(b"plum");
-    /// assert_eq!(builder.finish().len(), policy.shape(2).filter_len() + 4 + 4 + 1);
-    /// ```
-    ///
     /// # Panics
     ///
     /// If `base_lg` is above 63, by which no offset can be shifted.

@@ -133,9 +133,7 @@
 //!         _ => None,
 //!     }
 //! }
-//!
-//! assert!(policy_named("leveldb.BuiltinBloomFilter2", false).is_some());
-//! assert!(policy_named("rocksdb.Ribbon", false).is_none());
+//! # assert!(policy_named("leveldb.BuiltinBloomFilter2", false).is_some());
 //! ```
 //!
 //! ## Reading: one hash for many tables
@@ -155,10 +153,9 @@
 //!     }
 //!     tables
 //! }
-//! # let shape = leveldb_filter::BloomFilterPolicy::default().shape(9);
-//! # let mut filters = [shape.empty_filter(), shape.empty_filter()];
-//! # filters[1].insert(b"pear");
-//! # assert_eq!(tables_to_read(&[b"apple", b"pear"], &filters), [vec![], vec![1]]);
+//! # let mut filter = leveldb_filter::BloomFilterPolicy::default().shape(9).empty_filter();
+//! # filter.insert(b"pear");
+//! # assert_eq!(tables_to_read(&[b"apple", b"pear"], &[filter]), [vec![], vec![0]]);
 //! ```
 //!
 //! ## A memtable's filter

@@ -81,6 +81,37 @@ fn numbers_of_bits_that_favour_some_have_the_expected_rate() {
 }
 
 #[test]
+fn every_shape_has_a_rate_from_0_to_1_for_any_number_of_keys() {
+    let sizes = [0, 1, 7, 100, 10_000, 1_000_000, u32::MAX as usize, usize::MAX / 10, usize::MAX];
+    for (bits_per_key, num_keys) in
+        [0, 1, 10, 1000, usize::MAX / 2, usize::MAX].into_iter().flat_map(|b| sizes.map(|n| (b, n)))
+    {
+        if bits_per_key.checked_mul(num_keys).is_none() {
+            continue;
+        }
+        for num_probes in [1, 2, 7, 30] {
+            let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
+            let shape = policy.shape(num_keys);
+            for num_keys in sizes {
+                let rate = shape.expected_false_positive_rate(num_keys);
+                assert!((0.0..=1.0).contains(&rate), "{shape:?} {num_keys}: {rate}");
+                assert_eq!(rate == 0.0, num_keys == 0, "{shape:?} {num_keys}: {rate}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_keys_have_more_false_positives_in_the_same_filter() {
+    for (num_bytes, num_probes) in [(8, 5), (125, 6), (8750, 8), (375_000, 9), (1 << 21, 20)] {
+        let shape = BloomFilterPolicy::new(8).with_num_probes(num_probes).shape(num_bytes);
+        let rates = [1, 10, 100, 10_000, 1_000_000, 100_000_000, u32::MAX as usize]
+            .map(|num_keys| shape.expected_false_positive_rate(num_keys));
+        assert!(rates.is_sorted(), "{num_bytes} {num_probes}: {rates:?}");
+    }
+}
+
+#[test]
 fn every_reader_of_the_format_reads_tuned_filters() {
     for num_keys in [1, 30, 1000, 100_000] {
         let keys: Vec<Vec<u8>> = noise(4 * num_keys, 1).chunks(4).map(<[u8]>::to_vec).collect();

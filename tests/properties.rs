@@ -82,6 +82,32 @@ fn the_number_of_probes_is_leveldbs_for_all_bits_per_key() {
     }
 }
 
+/// Asserts that keys whose lengths are `len(0)`, `len(1)`, `len(2)`, … get their hashes.
+#[track_caller]
+fn assert_hashes_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize) -> usize) {
+    let keys: Vec<&[u8]> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
+    let expected: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let mut hashes = vec![BloomHash::default(); num_keys];
+    bloom_hashes(&keys, &mut hashes);
+    assert_eq!(hashes, expected);
+}
+
+#[test]
+fn keys_of_any_lengths_are_hashed_side_by_side_as_one_by_one() {
+    let bytes = noise(70_000, 1);
+    for num_keys in [0, 1, 5, 7, 8, 9, 20, 64, 127, 128, 129, 200] {
+        for len in 0..80 {
+            assert_hashes_as_one_by_one(&bytes, num_keys, |_| len);
+            assert_hashes_as_one_by_one(&bytes, num_keys, |i| if i % 50 == 10 { len } else { 16 });
+            assert_hashes_as_one_by_one(&bytes, num_keys, |i| i * 37 % (len + 1));
+        }
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| i * 7 % 4);
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| 24 + i % 8);
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| if i == 3 { 65_537 } else { i % 19 });
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| 100 + i * 31 % 101);
+    }
+}
+
 proptest! {
     #![proptest_config(config())]
 

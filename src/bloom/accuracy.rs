@@ -1,17 +1,15 @@
-//! The false-positive rate of this format, and policies sized by it.
+//! The false-positive rate of this format.
 
 mod model;
 mod numbers;
 mod queries;
 mod repeated_bits;
-mod sizing;
 mod third_probe;
 mod uneven_probes;
 
-use self::model::Filters;
+pub(super) use self::model::{Filters, MIN_BITS_FAVOURED};
 pub(super) use self::numbers::{NUM_HASHES, float, probability_of_hit};
-pub(super) use self::sizing::estimated_rate;
-pub(super) use self::third_probe::{Lattice, different_third_probes};
+pub(super) use self::third_probe::{Lattice, NUM_VALUES, different_third_probes};
 use super::BloomFilterShape;
 
 impl BloomFilterShape {

@@ -49,12 +49,10 @@ impl Error for InvalidFilter {}
 /// ```
 /// use leveldb_filter::BloomFilterPolicy;
 ///
-/// let mut small = BloomFilterPolicy::new(10).shape(100).empty_filter();
-/// let large = BloomFilterPolicy::new(10).shape(200).empty_filter();
-/// assert_eq!(
-///     small.union_with(&large).unwrap_err().to_string(),
-///     "a filter of 1000 bits and 6 probes has no union with one of 2000 bits and 6 probes"
-/// );
+/// let policy = BloomFilterPolicy::new(10);
+/// let large = policy.shape(200).empty_filter();
+/// let mismatch = policy.shape(100).empty_filter().union_with(&large).unwrap_err();
+/// assert_eq!((mismatch.num_bits, mismatch.other_num_bits), (1000, 2000));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

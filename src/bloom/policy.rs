@@ -69,15 +69,7 @@ impl BloomFilterPolicy {
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
     ///
     /// A filter has `num_keys * millibits` thousandths of a bit, at least 64 bits, rounded up to
-    /// whole bytes.
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let policy = BloomFilterPolicy::from_millibits_per_key(9_750);
-    /// assert_eq!(policy.shape(1_000).filter_len(), 1_219 + 1);
-    /// assert_eq!(BloomFilterPolicy::from_millibits_per_key(10_000), BloomFilterPolicy::new(10));
-    /// ```
+    /// whole bytes. `from_millibits_per_key(10_000)` is `new(10)`.
     #[must_use]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "below 1000")]
@@ -123,16 +115,6 @@ impl BloomFilterPolicy {
     /// The choice for a filter takes constant time, some nanoseconds below 65,536 bits and some
     /// microseconds above. It may change with a version of this crate, but is the same on every
     /// platform.
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let policy = BloomFilterPolicy::new(10);
-    /// let rate = |policy: BloomFilterPolicy| {
-    ///     policy.shape(300_000).expected_false_positive_rate(300_000)
-    /// };
-    /// assert!(rate(policy.tuned()) < 0.6 * rate(policy));
-    /// ```
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { num_probes: None, ..self }

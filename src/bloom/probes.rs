@@ -30,7 +30,7 @@ pub(crate) const MAX_PROBES: u8 = 30;
 pub(crate) const MAX_CACHED_BYTES: usize = 8 << 20;
 
 /// The bytes that 32-bit hashes can reach.
-const MAX_BYTES: usize = 1 << 29;
+pub(crate) const MAX_BYTES: usize = 1 << 29;
 
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use super::BloomFilterPolicy;
-use super::accuracy::{NUM_HASHES, estimated_rate, float};
+use super::accuracy::{NUM_HASHES, float};
+use super::sizing::estimated_rate;
 
 /// The filters of a sorted run, of which a look-up asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`].

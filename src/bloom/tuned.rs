@@ -4,34 +4,23 @@
 //! filter block takes a third of a microsecond to make. Where the rule cannot tell, LevelDB's
 //! shape stays.
 
-use super::accuracy::{Lattice, float, probability_of_hit};
-use super::probes::MAX_PROBES;
+use super::accuracy::{
+    Lattice, MIN_BITS_FAVOURED, NUM_HASHES, NUM_VALUES, float, probability_of_hit,
+};
+use super::probes::{MAX_BYTES, MAX_PROBES};
 use super::shape::BloomFilterShape;
-
-/// From so many bits up, some have few hashes of third probes, and others many.
-const MIN_BITS_FAVOURED: u64 = 1 << 16;
-
-/// The most bits that hashes can reach.
-const MAX_BITS: u64 = 1 << 32;
-
-/// How many values the third probes of all keys have.
-const NUM_THIRD_PROBES: f64 = 196606.0;
 
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another.
 pub(super) fn shape(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
-    if num_keys == 0 || leveldb.num_bytes as u64 > MAX_BITS / 8 {
+    if num_keys == 0 || leveldb.num_bytes > MAX_BYTES {
         return leveldb;
     }
-    let num_bits = |num_bytes: usize| num_bytes as u64 * 8;
-    if num_bits(leveldb.num_bytes) < MIN_BITS_FAVOURED {
-        let num_bytes = even_length(leveldb.num_bytes);
-        let num_probes = few_bits_num_probes(num_bits(num_bytes), num_keys, leveldb.num_probes);
-        BloomFilterShape { num_bytes, num_probes }
-    } else {
-        let num_bytes = evenest_length(leveldb.num_bytes);
-        let num_probes = many_bits_num_probes(num_bits(num_bytes), num_keys, leveldb.num_probes);
-        BloomFilterShape { num_bytes, num_probes }
-    }
+    let longest = leveldb.num_bytes;
+    let few_bits = longest as u64 * 8 < MIN_BITS_FAVOURED;
+    let num_bytes = if few_bits { even_length(longest) } else { evenest_length(longest) };
+    let num_probes = if few_bits { few_bits_num_probes } else { many_bits_num_probes };
+    let num_probes = num_probes(num_bytes as u64 * 8, num_keys, leveldb.num_probes);
+    BloomFilterShape { num_bytes, num_probes }
 }
 
 /// Whether the probes of a key seldom meet in a filter of this length.
@@ -121,15 +110,15 @@ pub(super) fn even_rate(num_bits: u64, num_keys: usize, num_probes: usize) -> f6
     let (bits, keys) = (float(num_bits), float(num_keys as u64));
     let hits = |num_probes: usize| float(num_probes as u64) * keys / bits;
     let all_of = |rate: f64, num_probes: usize| (0..num_probes).fold(1.0, |all, _| all * rate);
-    let same_hash = keys / float(MAX_BITS);
-    if num_probes <= 2 || bits < NUM_THIRD_PROBES {
+    let same_hash = keys / NUM_HASHES;
+    if num_probes <= 2 || bits < f64::from(NUM_VALUES) {
         return all_of(probability_of_hit(hits(num_probes)), num_probes) + same_hash;
     }
     // The middle third of the values come from the most hashes each, the others from ever fewer.
     let most = keys / 131072.0;
     let hit = probability_of_hit(most);
     let hit_by_others = probability_of_hit(hits(num_probes - 1));
-    let share = NUM_THIRD_PROBES / bits;
+    let share = f64::from(NUM_VALUES) / bits;
     let missed = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * most);
     let other = 1.0 - (1.0 - hit_by_others) * (1.0 - share + share * missed);
     let missed_by_own = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + most)) / (most * most);

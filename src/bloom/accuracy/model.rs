@@ -23,21 +23,21 @@ use super::third_probe::Lattice;
 use super::uneven_probes::{PROBES_OF_A, UnevenProbes, density_by_a, depends_on_a};
 
 /// Below so many bits, each one has several hashes of third probes: no bit is favoured.
-const MIN_BITS_FAVOURED: u64 = 1 << 16;
+pub(in crate::bloom) const MIN_BITS_FAVOURED: u64 = 1 << 16;
 
 /// Filters that differ in their number of probes only.
-pub(super) struct Filters {
+pub(in crate::bloom) struct Filters {
     bits: u64,
     keys: f64,
 }
 
 impl Filters {
-    pub(super) fn new(num_bytes: usize, num_keys: usize) -> Self {
+    pub(in crate::bloom) fn new(num_bytes: usize, num_keys: usize) -> Self {
         Self { bits: Self::bits(num_bytes), keys: float(num_keys as u64) }
     }
 
     /// The bits that hashes can reach.
-    pub(super) fn bits(num_bytes: usize) -> u64 {
+    pub(in crate::bloom) fn bits(num_bytes: usize) -> u64 {
         (num_bytes as u64).saturating_mul(8).min(1 << 32)
     }
 
@@ -57,7 +57,7 @@ impl Filters {
     }
 
     /// The share of bits that are set, if probes are uniform.
-    pub(super) fn fill(&self, num_probes: u8) -> f64 {
+    pub(in crate::bloom) fn fill(&self, num_probes: u8) -> f64 {
         probability_of_hit(f64::from(num_probes) * self.hits())
     }
 
@@ -67,7 +67,7 @@ impl Filters {
     }
 
     /// Adds causes (3) and (4) to the rate at which bits happen to be set.
-    pub(super) fn with_rarer_causes(&self, num_probes: u8, all_set: f64) -> f64 {
+    pub(in crate::bloom) fn with_rarer_causes(&self, num_probes: u8, all_set: f64) -> f64 {
         let repeated = added_by_repeated_bits(self.bits, num_probes, self.fill(num_probes));
         let by_bits = (all_set + repeated).min(1.0);
         by_bits + (1.0 - by_bits) * probability_of_hit(self.keys_with_the_same_bits(num_probes))

@@ -7,7 +7,7 @@
 use super::numbers::{NUM_HASHES, float, integers};
 
 /// How many values `v` has.
-pub(super) const NUM_VALUES: u32 = 196606;
+pub(in crate::bloom) const NUM_VALUES: u32 = 196606;
 
 /// How many hashes share each of the middle values.
 const MOST_HASHES: f64 = 32768.0;

@@ -1,9 +1,8 @@
 //! The fewest bits per key for a false-positive rate.
 
-use super::super::probes::MAX_PROBES;
-use super::super::{BloomFilterPolicy, BloomFilterShape, policy, tuned};
-use super::model::Filters;
-use super::numbers::{NUM_HASHES, float};
+use super::accuracy::{Filters, MIN_BITS_FAVOURED, NUM_HASHES, float};
+use super::probes::MAX_PROBES;
+use super::{BloomFilterPolicy, BloomFilterShape, policy, tuned};
 
 /// The millibits per key between the policies that are tried.
 const STEP: usize = 50;
@@ -13,7 +12,7 @@ impl BloomFilterPolicy {
     /// expected to match at most `rate` of absent keys: 0.01 for 1 %.
     ///
     /// Of their shape,
-    /// [`expected_false_positive_rate`](super::super::BloomFilterShape::expected_false_positive_rate)
+    /// [`expected_false_positive_rate`](super::BloomFilterShape::expected_false_positive_rate)
     /// says so. Filters of other numbers of keys have other rates. A few keys need next to no bits
     /// each, since a filter has at least 64.
     ///
@@ -52,67 +51,48 @@ impl BloomFilterPolicy {
             let rate = rate + margin * (rate - same_hash).max(0.0);
             estimated_rate(num_bytes(steps), num_keys) <= rate
         };
-        let near = first(most / 2, 0, most, may_reach).min(most);
+        let near = first(1, most, may_reach).min(most);
         let start = if num_bytes(near) <= 400 { 1 } else { near };
         // With more than 50 bits per key, rates hardly fall.
         let most_asked = if start == 1 || near < 1000 { 64 } else { 0 };
         let is_longer = |&steps: &usize| steps == 1 || num_bytes(steps) > num_bytes(steps - 1);
         let longer_and_longer = (start..=most).filter(is_longer).take(2000);
         let may_reach = longer_and_longer.filter(|&steps| may_reach(steps));
-        let fewest = may_reach.take(most_asked).find(|&steps| reaches(steps));
-        // Where the first one does, or none, the estimate is far off.
-        let is_least = |&steps: &usize| steps > near || start == 1;
-        let fewest = fewest.filter(is_least).unwrap_or_else(|| first(near, 1, most, reaches));
+        let fewest = match may_reach.take(most_asked).find(|&steps| reaches(steps)) {
+            Some(fewest) if fewest > near || start == 1 => fewest,
+            // Where the first one does, or none, the estimate is far off.
+            Some(_) => first(1, near, reaches),
+            None => first(near, most, reaches),
+        };
         (fewest <= most).then(|| policy(fewest).tuned())
     }
 }
 
-/// The first number from 1 to `most` that is `enough`, or one more. Asks for some near `start`, at
-/// strides that double, and where these are 0 or too long, for those in the middle.
-fn first(start: usize, stride: usize, most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
-    let (mut too_few, mut enough) = (0, most + 1);
-    let (mut next, mut stride) = (start, stride);
-    while enough - too_few > 1 {
-        if !(too_few < next && next < enough) {
-            next = usize::midpoint(too_few, enough);
-        }
-        if is_enough(next) {
-            enough = next;
-            next = next.saturating_sub(stride);
-        } else {
-            too_few = next;
-            next = next.saturating_add(stride);
-        }
-        stride = stride.saturating_mul(2);
+/// The first number from `low` to `high` that is `enough`, or one more.
+fn first(mut low: usize, high: usize, is_enough: impl Fn(usize) -> bool) -> usize {
+    let mut enough = high + 1;
+    while low < enough {
+        let middle = usize::midpoint(low, enough);
+        if is_enough(middle) { enough = middle } else { low = middle + 1 }
     }
     enough
 }
 
 /// About the rate of the tuned filter that takes the place of LevelDB's with `num_bytes`, in less
 /// than a microsecond.
-pub(in crate::bloom) fn estimated_rate(num_bytes: usize, num_keys: usize) -> f64 {
+pub(super) fn estimated_rate(num_bytes: usize, num_keys: usize) -> f64 {
     let num_probes = policy::leveldb_num_probes(num_bytes.saturating_mul(8) / num_keys.max(1), 0);
     let num_bits = Filters::bits(num_bytes);
-    if num_bits < 1 << 16 {
-        let leveldb = BloomFilterShape { num_bytes, num_probes };
-        return few_bits_rate(tuned::shape(leveldb, num_keys), num_keys);
+    if num_bits < MIN_BITS_FAVOURED {
+        let shape = tuned::shape(BloomFilterShape { num_bytes, num_probes }, num_keys);
+        let filters = Filters::new(shape.num_bytes, num_keys);
+        let fill = filters.fill(shape.num_probes);
+        let all_set = (0..shape.num_probes).fold(1.0, |all_set, _| all_set * fill);
+        return filters.with_rarer_causes(shape.num_probes, all_set);
     }
     // Choosing the shape would take some microseconds.
     let rates = (num_probes..=MAX_PROBES)
         .take(4)
         .map(|num_probes| tuned::even_rate(num_bits, num_keys, num_probes.into()));
     rates.fold(1.0, f64::min)
-}
-
-fn few_bits_rate(shape: BloomFilterShape, num_keys: usize) -> f64 {
-    let filters = Filters::new(shape.num_bytes, num_keys);
-    let fill = filters.fill(shape.num_probes);
-    let all_set = (0..shape.num_probes).fold(1.0, |all_set, _| all_set * fill);
-    // A step that wraps keeps its remainder by 3 or 5; the shares are measured.
-    let uneven = match shape.num_bytes {
-        num_bytes if num_bytes % 3 == 0 && shape.num_probes > 1 => 1.1,
-        num_bytes if num_bytes % 5 == 0 && shape.num_probes > 1 => 1.03,
-        _ => 1.0,
-    };
-    uneven * filters.with_rarer_causes(shape.num_probes, all_set)
 }
