@@ -146,6 +146,12 @@ fn a_length_above_usize_panics() {
 }
 
 #[test]
+#[should_panic(expected = "capacity overflow")]
+fn a_length_in_thousandths_above_usize_panics() {
+    let _ = BloomFilterPolicy::from_millibits_per_key(usize::MAX).shape(1001);
+}
+
+#[test]
 fn a_filter_above_usize_panics_before_it_touches_the_buffer() {
     let mut dst = b"before".to_vec();
     let result = catch_unwind(AssertUnwindSafe(|| {

@@ -187,6 +187,29 @@ proptest! {
     }
 
     #[test]
+    fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes(
+        num_keys in 0..0x100000usize,
+        millibits in prop_oneof![0..100_000usize, 0..100usize, any::<u32>().prop_map(|n| n as usize)],
+    ) {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        prop_assert_eq!(policy.millibits_per_key(), millibits);
+        let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
+        let num_probes = (millibits * 69 / 100_000).clamp(1, 30);
+        // A usize of 32 bits does not hold all numbers of bits.
+        if num_bytes * 8 < usize::MAX as u128 {
+            let shape = policy.shape(num_keys);
+            prop_assert_eq!(shape.filter_len() as u128, num_bytes + 1);
+            prop_assert_eq!(usize::from(shape.num_probes()), num_probes);
+        }
+    }
+
+    #[test]
+    fn whole_bits_in_thousandths_are_leveldbs_policy(bits_per_key in 0..usize::MAX / 1000) {
+        let policy = BloomFilterPolicy::from_millibits_per_key(bits_per_key * 1000);
+        prop_assert_eq!(policy, BloomFilterPolicy::new(bits_per_key));
+    }
+
+    #[test]
     fn keys_of_a_filter_match(
         keys in any_keys(),
         bits_per_key in any_bits_per_key(),

@@ -60,4 +60,30 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             });
         }
     }
+    bench_tuned(criterion);
+}
+
+/// What the choice of a shape adds: tuned, and LevelDB's length with as many probes.
+fn bench_tuned(criterion: &mut Criterion) {
+    let policy = BloomFilterPolicy::default();
+    for num_keys in [35, 500, 5_000, 7_000, 20_000, 300_000] {
+        let keys = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 1));
+        let keys = LazyCell::new(|| keys.slices());
+        let mut group = crate::group(criterion, &format!("create tuned, {num_keys} keys"));
+        group.throughput(Throughput::Elements(num_keys as u64));
+        let num_probes = policy.tuned().shape(num_keys).num_probes();
+        for (name, policy) in
+            [("as many probes", policy.with_num_probes(num_probes)), ("tuned", policy.tuned())]
+        {
+            group.bench_function(name, |bencher| {
+                let keys: &[&[u8]] = &keys;
+                let mut dst = Vec::new();
+                bencher.iter(|| {
+                    dst.clear();
+                    policy.create_filter(keys, &mut dst);
+                    dst.len()
+                });
+            });
+        }
+    }
 }
