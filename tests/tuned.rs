@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::strategies::{any_bits_per_key, any_key, config};
 use common::{as_bloom_hashes, random_hashes, reference};
-use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash};
+use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, SortedRun};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -71,6 +71,17 @@ fn choices_are_the_same_everywhere() {
     });
     let expected = [(0, 6), (0, 7), (1, 7), (4, 7), (4, 8), (1, 8), (2, 8), (4, 8)];
     assert_eq!(choices, expected);
+
+    let millibits = |policy: Option<BloomFilterPolicy>| policy.map(|p| p.millibits_per_key());
+    let sized =
+        [(0.01, 30), (0.003, 5000), (0.01, 200_000), (1e-9, 200_000)].map(|(rate, num_keys)| {
+            millibits(BloomFilterPolicy::for_false_positive_rate(rate, num_keys))
+        });
+    assert_eq!(sized, [Some(9_900), Some(12_150), Some(10_300), None]);
+    let runs = [(1, 100), (10, 5000), (100, 20_000)].map(|(n, keys)| SortedRun::new(n, keys));
+    let shared = BloomFilterPolicy::for_runs(2_500_000, &runs);
+    let shared: Vec<_> = shared.into_iter().map(millibits).collect();
+    assert_eq!(shared, [Some(63_760), Some(17_406), Some(9_561)]);
 }
 
 #[test]
