@@ -1,6 +1,6 @@
 //! Looking up many keys at once.
 
-use super::probes::{BATCH, Batch, Probes, SMALL_BATCH, bit, reached};
+use super::probes::{BATCH, Batch, Probes, SMALL_BATCH, bit};
 use crate::BloomHash;
 
 /// Writes for each key whether all its bits are set.
@@ -12,7 +12,7 @@ pub(super) fn may_match(
     matches: &mut [bool],
     hash: impl FnMut(usize, &mut [BloomHash]),
 ) {
-    let bits = reached(bits);
+    let bits = probes.reached(bits);
     if matches.len() <= SMALL_BATCH {
         may_match_in::<SMALL_BATCH>(bits, probes, matches, hash);
     } else {

@@ -30,7 +30,7 @@ pub(crate) const MAX_PROBES: u8 = 30;
 pub(crate) const MAX_CACHED_BYTES: usize = 8 << 20;
 
 /// The bytes that 32-bit hashes can reach.
-pub(crate) const MAX_BYTES: usize = 1 << 29;
+pub(crate) const MAX_BYTES: u64 = 1 << 29;
 
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
@@ -55,7 +55,8 @@ impl Probes {
     /// `num_bytes` is the length of the filter without the byte of the probe count; not 0.
     #[inline]
     pub(crate) const fn new(num_bytes: usize, count: u8) -> Self {
-        let num_bytes = if num_bytes < MAX_BYTES { num_bytes as u64 } else { MAX_BYTES as u64 };
+        let num_bytes = num_bytes as u64;
+        let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES };
         Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
     }
 
@@ -68,7 +69,7 @@ impl Probes {
     pub(crate) fn may_match(&self, bits: &[u8], hash: BloomHash) -> bool {
         let key = Key::new(hash);
         if bits.len() > MAX_CACHED_BYTES {
-            uncached_may_match(self.reciprocal, bits, key, self.count)
+            uncached_may_match(self.reciprocal, self.reached(bits), key, self.count)
         } else if self.count == 6 {
             // LevelDB's number for 9 and 10 bits per key, the only one in line with the caller.
             all_set::<6>(self.reciprocal, bits, key)
@@ -79,7 +80,7 @@ impl Probes {
 
     /// Whether the last `left` bits of a key are set.
     ///
-    /// `bits` are those that hashes [reach](reached).
+    /// `bits` are those that hashes [reach](Self::reached).
     #[inline]
     fn rest_may_match(&self, bits: &[u8], key: Key, left: u8) -> bool {
         match left {
@@ -88,6 +89,12 @@ impl Probes {
             6 => all_set::<6>(self.reciprocal, bits, key),
             _ => may_match_out_of_line(self.reciprocal, bits, key, left),
         }
+    }
+
+    /// The bytes of a filter that hashes can reach.
+    pub(crate) fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
+        #[expect(clippy::cast_possible_truncation, reason = "at most bits.len()")]
+        &bits[..self.num_bytes as usize]
     }
 
     /// Sets all bits of a key. `true` if they were set already.
@@ -125,12 +132,6 @@ impl Probes {
     }
 }
 
-/// The bytes of a filter that hashes can reach.
-#[inline]
-pub(crate) fn reached(bits: &[u8]) -> &[u8] {
-    &bits[..bits.len().min(MAX_BYTES)]
-}
-
 /// [`Probes::may_match`] for a filter that is asked once; `bits` is not empty.
 #[inline(always)]
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
@@ -140,7 +141,7 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
     }
     let (probes, key) = (Probes::new(bits.len(), count), Key::new(hash));
     if bits.len() > MAX_CACHED_BYTES {
-        uncached_may_match(probes.reciprocal, bits, key, count)
+        uncached_may_match(probes.reciprocal, probes.reached(bits), key, count)
     } else {
         group_may_match(probes.reciprocal, bits, key, count)
     }
@@ -187,7 +188,6 @@ impl Key {
 /// branch costs less than a miss that it saves.
 #[inline(never)]
 fn uncached_may_match(reciprocal: u64, bits: &[u8], key: Key, count: u8) -> bool {
-    let bits = reached(bits);
     match count {
         0 => true,
         1 => all_set::<1>(reciprocal, bits, key),
@@ -260,7 +260,7 @@ fn many_groups(reciprocal: u64, bits: &[u8], mut key: Key, mut left: u8) -> bool
 
 /// Whether the next `N` bits of a key are all set.
 ///
-/// `bits` are those that hashes [reach](reached), and `reciprocal` is that of their number.
+/// `bits` are those that hashes [reach](Probes::reached), and `reciprocal` is that of their number.
 ///
 /// One answer at the end instead of a branch for each bit: the branches of a key that is not in the
 /// filter cannot be predicted, and cost more than the probes that they save.

@@ -12,7 +12,7 @@ use super::shape::BloomFilterShape;
 
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another.
 pub(super) fn shape(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
-    if num_keys == 0 || leveldb.num_bytes > MAX_BYTES {
+    if num_keys == 0 || leveldb.num_bytes as u64 > MAX_BYTES {
         return leveldb;
     }
     let longest = leveldb.num_bytes;
