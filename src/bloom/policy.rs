@@ -103,8 +103,8 @@ impl BloomFilterPolicy {
     /// [`with_num_probes`](Self::with_num_probes).
     ///
     /// Every LevelDB reads them. A filter has LevelDB's length or a few bytes less: at most two,
-    /// or, from 8 KiB up, eleven. With 10 bits per key there are 2 to 4 % fewer false positives
-    /// from 100 to 1,000 keys, 7 % fewer with 10,000, 29 % with 100,000, 44 % with 300,000 and 21 %
+    /// or, from 8 KiB up, eleven. With 10 bits per key there are 1 to 4 % fewer false positives
+    /// from 100 to 1,000 keys, 8 % fewer with 10,000, 29 % with 100,000, 44 % with 300,000 and 21 %
     /// with a million; with 24 bits per key 72 % fewer with 8 keys, and 30 % with 100.
     ///
     /// Where LevelDB's shape is the best, or the rule cannot tell, it stays. Of 800 sizes, random
