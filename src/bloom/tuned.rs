@@ -27,7 +27,7 @@ pub(super) fn shape(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterSh
 ///
 /// They meet where the number of bits shares a factor with 2<sup>32</sup> - 1, since a step that
 /// wraps then keeps its remainder, or where it is nearly a power of two.
-fn is_even(num_bytes: usize) -> bool {
+pub(super) fn is_even(num_bytes: usize) -> bool {
     [3, 5, 17, 257, 65537].iter().all(|factor| num_bytes as u64 % factor != 0)
         && num_bytes >> num_bytes.trailing_zeros() > 64
 }
