@@ -194,12 +194,12 @@ proptest! {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
         prop_assert_eq!(policy.millibits_per_key(), millibits);
         let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
-        let num_probes = (millibits * 69 / 100_000).clamp(1, 30);
+        let num_probes = (millibits as u64 * 69 / 100_000).clamp(1, 30);
         // A usize of 32 bits does not hold all numbers of bits.
         if num_bytes * 8 < usize::MAX as u128 {
             let shape = policy.shape(num_keys);
             prop_assert_eq!(shape.filter_len() as u128, num_bytes + 1);
-            prop_assert_eq!(usize::from(shape.num_probes()), num_probes);
+            prop_assert_eq!(u64::from(shape.num_probes()), num_probes);
         }
     }
 

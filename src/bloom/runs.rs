@@ -87,8 +87,8 @@ impl SortedRun {
             let step = (self.keys_per_filter / 32).max(filter_len / 64).max(first).max(1);
             let next = filter_len.saturating_add(step).min(most);
             // These have more false positives, and short filters keep their length when tuned.
-            let is_even = |&len: &usize| tuned::is_even(len - 1);
-            filter_len = (filter_len + 1..=next).rev().find(is_even).unwrap_or(next);
+            let spreads_evenly = |&len: &usize| tuned::spreads_evenly(len - 1);
+            filter_len = (filter_len + 1..=next).rev().find(spreads_evenly).unwrap_or(next);
             if filter_len > 8 {
                 let rate = estimated_rate(filter_len - 1, self.keys_per_filter);
                 if rate < share.rate {

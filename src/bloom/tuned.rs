@@ -26,8 +26,8 @@ pub(super) fn shape(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterSh
 /// Whether the probes of a key seldom meet in a filter of this length.
 ///
 /// They meet where the number of bits shares a factor with 2<sup>32</sup> - 1, since a step that
-/// wraps then keeps its remainder, or where it is nearly a power of two.
-pub(super) fn is_even(num_bytes: usize) -> bool {
+/// wraps then keeps its remainder, or where it is a small number times a power of two.
+pub(super) fn spreads_evenly(num_bytes: usize) -> bool {
     [3, 5, 17, 257, 65537].iter().all(|factor| num_bytes as u64 % factor != 0)
         && num_bytes >> num_bytes.trailing_zeros() > 64
 }
@@ -36,7 +36,7 @@ pub(super) fn is_even(num_bytes: usize) -> bool {
 /// and small multiples of 257 four times as many. Two bytes of 200 cost at most that.
 fn even_length(num_bytes: usize) -> usize {
     let shortest = if num_bytes < 200 { num_bytes } else { num_bytes - 2 };
-    (shortest..=num_bytes).rev().find(|&num_bytes| is_even(num_bytes)).unwrap_or(num_bytes)
+    (shortest..=num_bytes).rev().find(|&num_bytes| spreads_evenly(num_bytes)).unwrap_or(num_bytes)
 }
 
 /// The one of a dozen lengths in which third probes, and so the probes of a query, meet the least.
@@ -49,7 +49,7 @@ fn evenest_length(longest: usize) -> usize {
     let multiple = (num_bits + (1 << 18)) >> 19;
     let is_next_to_multiple = num_bits.abs_diff(multiple << 19) <= num_bits >> 13;
     let mut evenest = (0.0, longest);
-    for num_bytes in (longest - 11..=longest).rev().filter(|&length| is_even(length)) {
+    for num_bytes in (longest - 11..=longest).rev().filter(|&length| spreads_evenly(length)) {
         if is_next_to_multiple && num_bytes as u64 % 2 == multiple % 2 {
             continue;
         }
@@ -102,7 +102,7 @@ fn many_bits_num_probes(num_bits: u64, num_keys: usize, leveldb: u8) -> u8 {
     (1..=MAX_PROBES).find(is_least).unwrap_or(leveldb)
 }
 
-/// The false-positive rate to expect of a filter whose number of bits is [even](is_even).
+/// The false-positive rate to expect of a filter whose length [spreads evenly](spreads_evenly).
 ///
 /// Third probes fall on few bits, which are set more often than others: a query's third probe
 /// always meets those, and its other probes where they happen to.
