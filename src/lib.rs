@@ -116,12 +116,18 @@
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 //!
-//! fn policy_named(name: &str) -> Option<impl FilterPolicy> {
-//!     let known = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
-//!     let known = known.into_iter().find(|&known| known == name)?;
-//!     Some(BloomFilterPolicy::default().with_name(known))
+//! fn policy_named(name: &str, goleveldb: bool) -> Option<impl FilterPolicy> {
+//!     let policy = BloomFilterPolicy::default();
+//!     match name {
+//!         BloomFilterPolicy::NAME => Some(policy),
+//!         BloomFilterPolicy::GOLEVELDB_NAME if goleveldb => {
+//!             Some(policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME))
+//!         }
+//!         _ => None,
+//!     }
 //! }
-//! # assert!(policy_named("leveldb.BuiltinBloomFilter2").is_some());
+//! # assert!(policy_named(BloomFilterPolicy::NAME, false).is_some());
+//! # assert!(policy_named(BloomFilterPolicy::GOLEVELDB_NAME, false).is_none());
 //! ```
 //!
 //! ## Reading: one hash for many tables
