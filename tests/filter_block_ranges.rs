@@ -55,7 +55,7 @@ fn build_by_reference(
 
 /// Data blocks on both sides of the bounds between ranges of 2<sup>`base_lg`</sup> bytes, and
 /// anywhere in a few of them.
-fn any_data_blocks(base_lg: u8) -> impl Strategy<Value = DataBlocks> {
+fn any_data_blocks(base_lg: u8) -> BoxedStrategy<DataBlocks> {
     let ranges = move |num_ranges: u64| u128::from(num_ranges) << base_lg;
     let step = prop_oneof![
         (0..4u64, 0..=2u8)
@@ -63,18 +63,19 @@ fn any_data_blocks(base_lg: u8) -> impl Strategy<Value = DataBlocks> {
                 .saturating_sub(1)),
         any::<u64>().prop_map(move |step| u128::from(step) % ranges(3)),
     ];
-    vec((step, vec(any_key(), 0..20)), 0..20).prop_map(|blocks| {
+    let blocks = vec((step, vec(any_key(), 0..20)), 0..20).prop_map(|blocks| {
         let mut end = 0_u128;
         let with_offset = |(step, keys): (u128, _)| {
             end = (end + step).min(u64::MAX.into());
             (u64::try_from(end).expect("at most u64::MAX"), keys)
         };
         blocks.into_iter().map(with_offset).collect()
-    })
+    });
+    blocks.boxed()
 }
 
-fn any_base_lg_and_data_blocks() -> impl Strategy<Value = (u8, DataBlocks)> {
-    (0..64u8).prop_flat_map(|base_lg| (Just(base_lg), any_data_blocks(base_lg)))
+fn any_base_lg_and_data_blocks() -> BoxedStrategy<(u8, DataBlocks)> {
+    (0..64u8).prop_flat_map(|base_lg| (Just(base_lg), any_data_blocks(base_lg))).boxed()
 }
 
 proptest! {

@@ -16,27 +16,28 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-fn any_keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
-    prop_oneof![15 => vec(any_key(), 0..100), 1 => vec(any_key(), 1000..4000)]
+fn any_keys() -> BoxedStrategy<Vec<Vec<u8>>> {
+    prop_oneof![15 => vec(any_key(), 0..100), 1 => vec(any_key(), 1000..4000)].boxed()
 }
 
 /// The offset of each data block, and its keys.
 type DataBlocks = Vec<(u64, Vec<Vec<u8>>)>;
 
-fn any_data_blocks() -> impl Strategy<Value = DataBlocks> {
+fn any_data_blocks() -> BoxedStrategy<DataBlocks> {
     let step = prop_oneof![
         4 => 0..3000u64,
         1 => 3000..20_000u64,
         2 => (0..4u64, 2046..=2050u64).prop_map(|(filters, rest)| filters * 2048 + rest),
     ];
-    vec((step, vec(any_key(), 0..20)), 0..20).prop_map(|mut blocks| {
+    let blocks = vec((step, vec(any_key(), 0..20)), 0..20).prop_map(|mut blocks| {
         let mut block_offset = 0;
         for (step, _) in &mut blocks {
             block_offset += *step;
             *step = block_offset;
         }
         blocks
-    })
+    });
+    blocks.boxed()
 }
 
 fn build_filter_block(policy: impl FilterPolicy, blocks: &DataBlocks) -> Vec<u8> {

@@ -14,8 +14,10 @@ pub fn config() -> ProptestConfig {
 }
 
 /// Keys of up to 40 bytes, and tiny ones that often repeat.
-pub fn any_key() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![3 => vec(any::<u8>(), 0..=40), 1 => vec(0x7eu8..=0x81, 0..=2)]
+///
+/// Boxed, as others that many tests draw from: each of them would compile its own copy.
+pub fn any_key() -> BoxedStrategy<Vec<u8>> {
+    prop_oneof![3 => vec(any::<u8>(), 0..=40), 1 => vec(0x7eu8..=0x81, 0..=2)].boxed()
 }
 
 pub fn any_bits_per_key() -> impl Strategy<Value = usize> {
