@@ -189,7 +189,7 @@ proptest! {
 
     #[test]
     fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes(
-        num_keys in 0..0x100000usize,
+        num_keys in prop_oneof![0..0x100000usize, any::<usize>()],
         millibits in prop_oneof![0..100_000usize, 0..100usize, any::<u32>().prop_map(|n| n as usize)],
     ) {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
