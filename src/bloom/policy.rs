@@ -162,11 +162,14 @@ impl BloomFilterPolicy {
 
     /// The bits for so many keys, if a `usize` holds their number.
     fn num_bits(&self, num_keys: usize) -> Option<usize> {
+        let num_bits = num_keys.checked_mul(self.bits_per_key)?;
+        if self.more_millibits == 0 {
+            return Some(num_bits);
+        }
         // num_keys * more_millibits / 1000, which may not fit before the division.
         let more_millibits = usize::from(self.more_millibits);
         let more = num_keys / 1000 * more_millibits;
-        let more = more + (num_keys % 1000 * more_millibits).div_ceil(1000);
-        num_keys.checked_mul(self.bits_per_key)?.checked_add(more)
+        num_bits.checked_add(more + (num_keys % 1000 * more_millibits).div_ceil(1000))
     }
 }
 
