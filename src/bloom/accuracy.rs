@@ -31,10 +31,10 @@ impl BloomFilterShape {
     /// | keys | in half of the filters | in 90 % | at most |
     /// |---|---|---|---|
     /// | 1 to 19 | 17 % | 52 % | 75 % |
-    /// | 20 to 99 | 2 % | 7 % | 21 % |
+    /// | 20 to 99 | 2 % | 7.5 % | 21 % |
     /// | 100 to 999 | 1 % | 3.5 % | 5 % |
     /// | 1,000 to 99,999 | 1 % | 2.5 % | 6 % |
-    /// | 100,000 to 10,000,000 | 1 % | 4.5 % | 12.5 % |
+    /// | 100,000 to 10,000,000 | 1.1 % | 4.5 % | 12.5 % |
     ///
     /// Others are worse: this is 19 % too high for 77,093 keys with 12 bits each, and more than
     /// twice the rate for 64 keys in 255 bytes with 6 probes. Not modelled are filters whose number
