@@ -31,16 +31,17 @@ impl BloomFilterShape {
     /// | keys | in half of the filters | in 90 % | at most |
     /// |---|---|---|---|
     /// | 1 to 19 | 17 % | 52 % | 75 % |
-    /// | 20 to 99 | 2 % | 7.5 % | 21 % |
+    /// | 20 to 99 | 2 % | 6 % | 9 % |
     /// | 100 to 999 | 1 % | 3.5 % | 5 % |
     /// | 1,000 to 99,999 | 1 % | 2.5 % | 6 % |
     /// | 100,000 to 10,000,000 | 1.1 % | 4.5 % | 12.5 % |
     ///
-    /// Others are worse: this is 19 % too high for 77,093 keys with 12 bits each, and more than
-    /// twice the rate for 64 keys in 255 bytes with 6 probes. Not modelled are filters whose number
-    /// of bits is a multiple of 65,535 or 65,537 (one in some 33,000), of which this may be less
-    /// than half the rate, and those within some hundred bits of a multiple of 2<sup>19</sup> that
-    /// are not tuned: a fifth below it.
+    /// Others are worse: this is 19 % too high for 77,093 keys with 12 bits each, and by half where
+    /// 255 divides a few thousand bits and keys have many of them, such as for 200 keys in 1,275
+    /// bytes with 12 probes. Not modelled are filters whose number of bits is a multiple of 65,535
+    /// or 65,537 (one in some 33,000), of which this may be less than half the rate, and those
+    /// within some hundred bits of a multiple of 2<sup>19</sup> that are not tuned: a fifth below
+    /// it.
     ///
     /// 0 without keys; no input panics. Takes a fraction of a millisecond, whatever the number of
     /// keys.

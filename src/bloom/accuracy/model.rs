@@ -76,18 +76,19 @@ impl Filters {
     /// How many keys hit all bits of a query: those with the same hash, and, out of `bits^2`,
     /// those with the same first bit and step.
     ///
-    /// The four factors are fitted to filters of 60 to 30,000 bits. Wraps at 2<sup>32</sup> tell
+    /// The five factors are fitted to filters of 60 to 30,000 bits. Wraps at 2<sup>32</sup> tell
     /// fewer keys apart if the number of bits has a small odd factor; and `(first bit, step)` has
-    /// only `bits^2 / gcd(bits, 2^32 - 1)` values.
+    /// only `bits^2 / gcd(bits, 2^32 - 1)` values. Keys that share these and not all wraps hit some
+    /// of the query's bits, and others may hit the rest; a single probe has no rest, nor a step.
     fn keys_with_the_same_bits(&self, num_probes: u8) -> f64 {
         let odd = float(self.bits >> self.bits.trailing_zeros());
         let shared = float(gcd(self.bits, 0xffffffff));
-        let probes_squared = f64::from(num_probes) * f64::from(num_probes);
+        let (probes, fill) = (f64::from(num_probes), self.fill(num_probes));
         let keys = self.keys.max(1.0);
         let out_of_bits_squared = 0.7
             + 5.5 * (1.0 - 1.0 / keys) / odd
-            + 7.2 * (shared - 1.0) / probes_squared
-            + 0.1 * probes_squared / keys;
+            + (2.4 + 12.0 * fill) * (1.0 - 1.0 / probes) * (shared - 1.0) / (probes * probes)
+            + 0.1 * probes * probes / keys;
         let bits = float(self.bits);
         self.keys / NUM_HASHES + self.keys * out_of_bits_squared / (bits * bits)
     }
