@@ -35,18 +35,6 @@
 //! # Ok::<(), leveldb_filter::InvalidFilter>(())
 //! ```
 //!
-//! Choose a filter by the false-positive rate that this format really has:
-//!
-//! ```
-//! use leveldb_filter::BloomFilterPolicy;
-//!
-//! let shape = BloomFilterPolicy::new(10).shape(1_000_000);
-//! assert!(shape.expected_false_positive_rate(1_000_000) > 0.012); // not the "1 %" of the books
-//!
-//! let tuned = BloomFilterPolicy::new(10).tuned().shape(1_000_000); // no longer than that
-//! assert!(tuned.expected_false_positive_rate(1_000_000) < 0.011);
-//! ```
-//!
 //! # In a storage engine
 //!
 //! | to | use |
@@ -57,7 +45,7 @@
 //! | put filters on user keys where tables hold internal keys | [`InternalKeyPolicy`] |
 //! | write a table's only filter for LevelDB | [`FilterBlockBuilder::with_base_lg`] with 63 |
 //! | write it bare, for this engine alone, without keeping keys | [`BloomFilterBuilder`] |
-//! | write the filter with the fewest false positives | [`BloomFilterPolicy::tuned`] |
+//! | write filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
@@ -104,7 +92,7 @@
 //! ```
 //!
 //! This assumes that absent keys are asked of every level alike, and pays most where the last level
-//! holds most keys. README has what it measures.
+//! holds most keys.
 //!
 //! ## Opening a table
 //!
@@ -178,12 +166,6 @@
 //! });
 //! assert!(filter.key_may_match(b"apple"));
 //! ```
-//!
-//! ## Joining filters
-//!
-//! Filters of one shape can be joined without their keys: those of a memtable's shards, if each has
-//! room for the keys of all, by [`BloomFilter::union_with`]. Filters of tables, which a compaction
-//! joins, seldom have one length.
 //!
 //! ## Custom comparators
 //!

@@ -1,5 +1,6 @@
 //! A budget shared by the filters of several sorted runs.
 
+use std::cmp::Ordering;
 use std::iter;
 
 use super::accuracy::{NUM_HASHES, float};
@@ -86,7 +87,7 @@ impl SortedRun {
             let first = if filter_len == 0 { self.keys_per_filter / 8 } else { 0 };
             let step = (self.keys_per_filter / 32).max(filter_len / 64).max(first).max(1);
             let next = filter_len.saturating_add(step).min(most);
-            // These have more false positives, and short filters keep their length when tuned.
+            // Where probes meet are more false positives, and tuning leaves short filters there.
             let spreads_evenly = |&len: &usize| tuned::spreads_evenly(len - 1);
             filter_len = (filter_len + 1..=next).rev().find(spreads_evenly).unwrap_or(next);
             if filter_len > 8 {
@@ -107,23 +108,71 @@ impl SortedRun {
     }
 }
 
-/// The runs' shares, a step at a time: to the run, and as far, as a byte is worth most.
+/// More bytes for the `i`-th run.
+#[derive(Clone, Copy)]
+struct Step {
+    i: usize,
+    from: Share,
+    to: Share,
+}
+
+impl Step {
+    fn len(&self) -> usize {
+        self.to.len - self.from.len
+    }
+
+    fn cmp_worth(&self, other: &Self) -> Ordering {
+        let worth = |it: &Self| (it.from.rate - it.to.rate) / float(it.len() as u64);
+        worth(self).total_cmp(&worth(other))
+    }
+}
+
+/// The runs' shares, a step at a time, of which each byte is worth the most.
 fn shares(total_len: usize, runs: &[SortedRun]) -> Vec<Share> {
-    let (mut rest, mut shares) = (total_len, vec![Share::NONE; runs.len()]);
+    let (mut rest, mut shares, mut taken) = (total_len, vec![Share::NONE; runs.len()], vec![]);
     // Several steps may be worth more for each byte than the first of them.
-    let step = |i: usize, from: Share, rest: usize| {
-        let worth = |to: Share| (from.rate - to.rate) / float((to.len - from.len) as u64);
+    let next = |i: usize, from: Share, rest: usize| {
         let next = |to: &Share| runs[i].larger(*to, rest - (to.len - from.len));
         let larger = iter::successors(Some(from), next).skip(1).take(8);
-        larger.map(|to| (worth(to), i, to)).max_by(|a, b| a.0.total_cmp(&b.0))
+        larger.map(|to| Step { i, from, to }).max_by(Step::cmp_worth)
     };
-    let mut steps: Vec<_> = (0..runs.len()).map(|i| step(i, Share::NONE, rest)).collect();
-    while let Some(&(_, i, larger)) = steps.iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0)) {
-        if larger.len - shares[i].len <= rest {
-            rest -= larger.len - shares[i].len;
-            shares[i] = larger;
+    // First of what is left, then also in exchange for the latest steps of others.
+    for exchange in [false, true] {
+        let reach = |share: Share, rest| if exchange { total_len - share.len } else { rest };
+        let mut steps: Vec<_> =
+            shares.iter().enumerate().map(|(i, &from)| next(i, from, reach(from, rest))).collect();
+        while let Some(&step) = steps.iter().flatten().max_by(|a, b| a.cmp_worth(b)) {
+            for back in if exchange { take_back_for(step, rest, &mut taken) } else { vec![] } {
+                rest += back.len();
+                shares[back.i] = back.from;
+                steps[back.i] = next(back.i, back.from, reach(back.from, rest));
+            }
+            steps[step.i] = if step.len() <= rest {
+                rest -= step.len();
+                shares[step.i] = step.to;
+                taken.push(step);
+                next(step.i, step.to, reach(step.to, rest))
+            } else {
+                next(step.i, step.from, rest)
+            };
         }
-        steps[i] = step(i, shares[i], rest);
     }
     shares
+}
+
+/// Takes back the latest steps of other runs to make room for this one, if it gains more.
+fn take_back_for(step: Step, mut rest: usize, taken: &mut Vec<Step>) -> Vec<Step> {
+    let mut gain = step.from.rate - step.to.rate;
+    let others = taken.iter().enumerate().rev().filter(|(_, other)| other.i != step.i);
+    let latest = others.take_while(|(_, other)| {
+        let is_needed = rest < step.len() && gain > 0.0;
+        if is_needed {
+            rest += other.len();
+            gain -= other.from.rate - other.to.rate;
+        }
+        is_needed
+    });
+    let latest: Vec<_> = latest.map(|(at, _)| at).collect();
+    let enough = if rest >= step.len() && gain > 0.0 { latest } else { vec![] };
+    enough.into_iter().map(|at| taken.remove(at)).collect()
 }
