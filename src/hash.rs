@@ -27,7 +27,7 @@ const BLOOM_SEED: u32 = 0xbc9f1d34;
 /// ```
 #[inline(always)]
 #[must_use]
-#[expect(clippy::inline_always, reason = "for those below to choose whether it is in line")]
+#[expect(clippy::inline_always, reason = "the functions below choose whether to be in line")]
 pub fn hash(data: &[u8], seed: u32) -> u32 {
     // Many keys have this length; that it is constant saves up to a tenth of a lookup's time.
     if let Ok(words) = <&[u8; 16]>::try_from(data) {

@@ -205,8 +205,8 @@ fn assert_larger_ranges_save(value_len: usize, bytes: usize, false_positives: us
 }
 
 #[test]
-fn larger_ranges_save_a_sixth_of_bytes_and_of_false_positives() {
-    assert_larger_ranges_save(100, 83, 85);
+fn larger_ranges_save_a_fifth_of_bytes_and_of_false_positives() {
+    assert_larger_ranges_save(100, 81, 81);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn tuned_filters_are_never_worse_than_leveldbs_at_any_size() {
 }
 
 #[test]
-fn tuned_filters_of_many_keys_have_a_quarter_fewer_false_positives_or_less() {
+fn tuned_filters_of_many_keys_have_a_quarter_fewer_false_positives_at_least() {
     for (num_keys, share) in [(75_000, 0.67), (100_000, 0.75), (150_000, 0.58)] {
         let effort = Effort::with_total_keys(500_000, num_keys, 1 << 20);
         let [leveldb, tuned] = leveldb_and_tuned(10, num_keys, effort);

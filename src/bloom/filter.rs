@@ -13,8 +13,8 @@ use super::probes::Probes;
 ///
 /// Takes the bytes that [`BloomFilterPolicy`](crate::BloomFilterPolicy) makes, in a borrowed slice
 /// or an owned buffer `B`, and gives the answers of its `key_may_match`, faster: for a key at a
-/// time, for a key's [hash](crate::bloom_hash) where one key is looked up in many filters, and fastest for
-/// many keys at once.
+/// time, for a key's [hash](crate::bloom_hash) where one key is looked up in many filters, and
+/// fastest for many keys at once.
 ///
 /// With a buffer that can be changed, a filter is also a value: keys can be inserted, filters
 /// joined, and all keys taken out.

@@ -99,11 +99,11 @@ impl BloomFilterPolicy {
         Self { num_probes: Some(num_probes), ..self }
     }
 
-    /// Filters with the length and the number of probes that make the fewest false positives; ends
+    /// Filters with a length and a number of probes that make fewer false positives; ends
     /// [`with_num_probes`](Self::with_num_probes).
     ///
     /// Every LevelDB reads them. A filter has LevelDB's length or a few bytes less: at most two,
-    /// or, from 8 KiB up, eleven. With 10 bits per key there are 1 to 4 % fewer false positives
+    /// or, from 8 KiB up, eleven. With 10 bits per key there are 1 to 5 % fewer false positives
     /// from 100 to 1,000 keys, 8 % fewer with 10,000, 29 % with 100,000, 44 % with 300,000 and 21 %
     /// with a million; with 24 bits per key 72 % fewer with 8 keys, and 30 % with 100.
     ///
@@ -112,8 +112,8 @@ impl BloomFilterPolicy {
     /// LevelDB's false positives, three standard errors aside. Filters of many keys have one or two
     /// probes more than LevelDB's, which look-ups pay for, and small ones fewer.
     ///
-    /// The choice for a filter takes constant time, some nanoseconds below 65,536 bits and some
-    /// microseconds above. It may change with a version of this crate, but is the same on every
+    /// The choice for a filter takes constant time, some tens of nanoseconds below 65,536 bits and
+    /// some microseconds above. It may change with a version of this crate, but is the same on every
     /// platform.
     #[must_use]
     pub const fn tuned(self) -> Self {

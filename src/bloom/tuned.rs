@@ -1,7 +1,7 @@
 //! The length and the number of probes that make the fewest false positives.
 //!
 //! Both are chosen by a rule in closed form, made from measured filters, because a filter of a
-//! filter block takes a third of a microsecond to make. Where the rule cannot tell, LevelDB's
+//! filter block takes a fraction of a microsecond to make. Where the rule cannot tell, LevelDB's
 //! shape stays.
 
 use super::accuracy::{
@@ -33,7 +33,8 @@ pub(super) fn spreads_evenly(num_bytes: usize) -> bool {
 }
 
 /// Multiples of 3 bits have 6 to 10 % more false positives than others, those of 5 bits 2 to 3 %,
-/// and small multiples of 257 four times as many. Two bytes of 200 cost at most that.
+/// and small multiples of 257 four times as many. Up to two bytes of 200
+/// or more, a per cent of them, cost no more than that.
 fn even_length(num_bytes: usize) -> usize {
     let shortest = if num_bytes < 200 { num_bytes } else { num_bytes - 2 };
     (shortest..=num_bytes).rev().find(|&num_bytes| spreads_evenly(num_bytes)).unwrap_or(num_bytes)
@@ -68,12 +69,13 @@ fn evenest_length(longest: usize) -> usize {
 fn few_bits_num_probes(num_bits: u64, num_keys: usize, leveldb: u8) -> u8 {
     let textbook = std::f64::consts::LN_2 * float(num_bits) / float(num_keys as u64);
     let bound = 0.7 * log2(num_bits) + 0.85 * log2(num_keys as u64) - 2.0;
-    // Whether a number of probes is at most 0.6 above (textbook^-4 + bound^-4)^(-1/4).
+    // The best number is near (textbook^-4 + bound^-4)^(-1/4), and this one at most 0.6 above.
     let fourth_power = |x: f64| (x * x) * (x * x);
     let (textbook_4, bound_4) = (fourth_power(textbook), fourth_power(bound));
     let is_few = |num_probes: f64| {
         fourth_power((num_probes - 0.6).max(0.0)) * (textbook_4 + bound_4) <= textbook_4 * bound_4
     };
+    // Where another number is hardly better, LevelDB's stays.
     if is_few(f64::from(leveldb) - 0.2) && !is_few(f64::from(leveldb) + 1.2) {
         return leveldb;
     }
@@ -114,7 +116,7 @@ pub(super) fn even_rate(num_bits: u64, num_keys: usize, num_probes: usize) -> f6
     if num_probes <= 2 || bits < f64::from(NUM_VALUES) {
         return all_of(probability_of_hit(hits(num_probes)), num_probes) + same_hash;
     }
-    // The middle third of the values come from the most hashes each, the others from ever fewer.
+    // Of the values, the middle third come from 2^15 hashes each, the others from ever fewer.
     let most = keys / 131072.0;
     let hit = probability_of_hit(most);
     let hit_by_others = probability_of_hit(hits(num_probes - 1));

@@ -109,9 +109,9 @@ impl Filters {
             let mut all_set = weight;
             for _ in 0..num_probes {
                 let bit = self.bit(hash);
-                let few_miss = if num_probes > 2 { third_misses(bit) } else { 1.0 };
-                let few_miss = few_miss * self.probes_of_a_miss(bit, num_probes);
-                all_set *= 1.0 - others.misses(bit) * few_miss;
+                let third_miss = if num_probes > 2 { third_misses(bit) } else { 1.0 };
+                let of_a_miss = self.probes_of_a_miss(bit, num_probes);
+                all_set *= 1.0 - others.misses(bit) * third_miss * of_a_miss;
                 hash = hash.wrapping_add(step);
             }
             sum += all_set;
