@@ -33,8 +33,7 @@ pub(super) fn spreads_evenly(num_bytes: usize) -> bool {
 }
 
 /// Multiples of 3 bits have 6 to 10 % more false positives than others, those of 5 bits 2 to 3 %,
-/// and small multiples of 257 four times as many. Up to two bytes of 200
-/// or more, a per cent of them, cost no more than that.
+/// and small multiples of 257 four times as many. Two bytes less cost no more, from 200 bytes up.
 fn even_length(num_bytes: usize) -> usize {
     let shortest = if num_bytes < 200 { num_bytes } else { num_bytes - 2 };
     (shortest..=num_bytes).rev().find(|&num_bytes| spreads_evenly(num_bytes)).unwrap_or(num_bytes)
