@@ -248,7 +248,7 @@ fn a_real_block_with_any_changed_byte_is_read_or_refused() {
 }
 
 /// Elements that can follow each other: a copy's offset is what a number leaves of the output.
-fn any_elements() -> impl Strategy<Value = Vec<Element>> {
+fn any_elements() -> BoxedStrategy<Vec<Element>> {
     let literal = prop_oneof![
         9 => vec(any::<u8>(), 1..=80),
         1 => (1..=70_000usize, any::<u8>()).prop_map(|(len, byte)| vec![byte; len]),
@@ -258,21 +258,23 @@ fn any_elements() -> impl Strategy<Value = Vec<Element>> {
         literal.prop_map(Literal),
         (any_offset, 1..=64usize).prop_map(|(offset, len)| Copy { offset, len }),
     ];
-    vec(element, 0..20).prop_map(|mut elements| {
-        let mut output_len = 0;
-        elements.retain_mut(|element| {
-            output_len += match element {
-                Literal(bytes) => bytes.len(),
-                Copy { .. } if output_len == 0 => return false,
-                Copy { offset, len } => {
-                    *offset = 1 + (*offset - 1) % output_len;
-                    *len
-                }
-            };
-            true
-        });
-        elements
-    })
+    vec(element, 0..20)
+        .prop_map(|mut elements| {
+            let mut output_len = 0;
+            elements.retain_mut(|element| {
+                output_len += match element {
+                    Literal(bytes) => bytes.len(),
+                    Copy { .. } if output_len == 0 => return false,
+                    Copy { offset, len } => {
+                        *offset = 1 + (*offset - 1) % output_len;
+                        *len
+                    }
+                };
+                true
+            });
+            elements
+        })
+        .boxed()
 }
 
 proptest! {

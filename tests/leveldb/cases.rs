@@ -71,49 +71,57 @@ impl fmt::Debug for Filter {
 }
 
 /// Up to so many keys, with all that may be special about them.
-pub(crate) fn any_keys(max: usize) -> impl Strategy<Value = Keys> {
-    prop_oneof![vec(any_key(), 0..=max).prop_map(Keys), many_keys(0..=max)]
+pub(crate) fn any_keys(max: usize) -> BoxedStrategy<Keys> {
+    prop_oneof![vec(any_key(), 0..=max).prop_map(Keys), many_keys(0..=max)].boxed()
 }
 
 /// Random keys of one length or of many.
-pub(crate) fn many_keys(num_keys: RangeInclusive<usize>) -> impl Strategy<Value = Keys> {
+pub(crate) fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
     let max_len = prop_oneof![8 => 0..=40_u64, 1 => 41..=300_u64];
-    (num_keys, max_len, any::<bool>(), any::<u64>()).prop_map(|(num_keys, max_len, fixed, seed)| {
-        let mut words = words(seed);
-        let mut key = || {
-            let word = words.next().unwrap_or_default();
-            let len = if fixed { max_len } else { word % (max_len + 1) };
-            words.by_ref().flat_map(u64::to_le_bytes).take(len.try_into().expect("short")).collect()
-        };
-        Keys((0..num_keys).map(|_| key()).collect())
-    })
+    (num_keys, max_len, any::<bool>(), any::<u64>())
+        .prop_map(|(num_keys, max_len, fixed, seed)| {
+            let mut words = words(seed);
+            let mut key = || {
+                let word = words.next().unwrap_or_default();
+                let len = if fixed { max_len } else { word % (max_len + 1) };
+                words
+                    .by_ref()
+                    .flat_map(u64::to_le_bytes)
+                    .take(len.try_into().expect("short"))
+                    .collect()
+            };
+            Keys((0..num_keys).map(|_| key()).collect())
+        })
+        .boxed()
 }
 
 /// Bytes to be read as a filter, also such as no policy makes.
-pub(crate) fn any_filter() -> impl Strategy<Value = Filter> {
+pub(crate) fn any_filter() -> BoxedStrategy<Filter> {
     filter(prop_oneof![0..=100_usize, 0..=5_000_usize])
 }
 
 /// A filter that is looked up as one that no cache holds.
-pub(crate) fn large_filter() -> impl Strategy<Value = Filter> {
+pub(crate) fn large_filter() -> BoxedStrategy<Filter> {
     filter((8 << 20) + 2..=16_usize << 20)
 }
 
-fn filter(len: impl Strategy<Value = usize>) -> impl Strategy<Value = Filter> {
+fn filter(len: impl Strategy<Value = usize> + 'static) -> BoxedStrategy<Filter> {
     let num_probes = prop_oneof![4 => 0..=30_u8, 1 => any::<u8>()];
-    (len, num_probes, 0..=3_u32, any::<u64>()).prop_map(|(len, num_probes, fullness, seed)| {
-        let mut words = words(seed);
-        // Half of the bits, three quarters of them, and so on.
-        let mut word =
-            || words.by_ref().take(1 + fullness as usize).fold(0, |all, word| all | word);
-        let mut filter: Vec<u8> = Vec::with_capacity(len + 8);
-        while filter.len() < len {
-            filter.extend(word().to_le_bytes());
-        }
-        filter.truncate(len);
-        if let Some(last) = filter.last_mut() {
-            *last = num_probes;
-        }
-        Filter(filter)
-    })
+    (len, num_probes, 0..=3_u32, any::<u64>())
+        .prop_map(|(len, num_probes, fullness, seed)| {
+            let mut words = words(seed);
+            // Half of the bits, three quarters of them, and so on.
+            let mut word =
+                || words.by_ref().take(1 + fullness as usize).fold(0, |all, word| all | word);
+            let mut filter: Vec<u8> = Vec::with_capacity(len + 8);
+            while filter.len() < len {
+                filter.extend(word().to_le_bytes());
+            }
+            filter.truncate(len);
+            if let Some(last) = filter.last_mut() {
+                *last = num_probes;
+            }
+            Filter(filter)
+        })
+        .boxed()
 }

@@ -35,26 +35,24 @@ pub(crate) struct Values {
     seed: u64,
 }
 
-pub(crate) fn any_options() -> impl Strategy<Value = Options> {
+pub(crate) fn any_options() -> BoxedStrategy<Options> {
     let block_size = prop_oneof![1..=1_000_u32, 1_000..=20_000_u32];
-    (0..=100_u32, block_size, 1..=64_u32, any::<bool>()).prop_map(
-        |(bits_per_key, block_size, restart_interval, snappy)| Options {
+    (0..=100_u32, block_size, 1..=64_u32, any::<bool>())
+        .prop_map(|(bits_per_key, block_size, restart_interval, snappy)| Options {
             bits_per_key,
             block_size,
             restart_interval,
             snappy,
-        },
-    )
+        })
+        .boxed()
 }
 
-fn any_values() -> impl Strategy<Value = Values> {
+fn any_values() -> BoxedStrategy<Values> {
     // The longest fill a data block each, and leave filters without keys.
     let max_len = prop_oneof![3 => 1..=200_u64, 1 => 1..=8_000_u64];
-    (max_len, any::<bool>(), any::<u64>()).prop_map(|(max_len, compressible, seed)| Values {
-        max_len,
-        compressible,
-        seed,
-    })
+    (max_len, any::<bool>(), any::<u64>())
+        .prop_map(|(max_len, compressible, seed)| Values { max_len, compressible, seed })
+        .boxed()
 }
 
 /// Keys that share what is before their numbers.
@@ -209,21 +207,23 @@ impl fmt::Debug for Writes {
 }
 
 /// Many writes of each key.
-pub(crate) fn any_writes() -> impl Strategy<Value = Writes> {
+pub(crate) fn any_writes() -> BoxedStrategy<Writes> {
     let keys = prop_oneof![many_keys(1..=4_000), numbered_keys(4_000)];
     let values = any_values()
         .prop_map(|values| Values { max_len: values.max_len.clamp(100, 500), ..values });
-    (keys, values, 8_000..=16_000_usize).prop_map(|(keys, values, num_writes)| {
-        if keys.0.is_empty() {
-            return Writes(Vec::new());
-        }
-        let choices = words(!values.seed).zip(values.iter()).take(num_writes);
-        let write = |(choice, value): (u64, Vec<u8>)| {
-            let key = &keys.0[usize::try_from(choice >> 40).expect("24 bits") % keys.0.len()];
-            (key.clone(), if choice % 8 == 0 { Vec::new() } else { value })
-        };
-        Writes(choices.map(write).collect())
-    })
+    (keys, values, 8_000..=16_000_usize)
+        .prop_map(|(keys, values, num_writes)| {
+            if keys.0.is_empty() {
+                return Writes(Vec::new());
+            }
+            let choices = words(!values.seed).zip(values.iter()).take(num_writes);
+            let write = |(choice, value): (u64, Vec<u8>)| {
+                let key = &keys.0[usize::try_from(choice >> 40).expect("24 bits") % keys.0.len()];
+                (key.clone(), if choice % 8 == 0 { Vec::new() } else { value })
+            };
+            Writes(choices.map(write).collect())
+        })
+        .boxed()
 }
 
 /// Where `compacted`, no two tables have a key, and none a deleted one.
