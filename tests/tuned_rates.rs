@@ -84,7 +84,7 @@ fn assert_never_worse(sizes: &[(usize, usize)], effort: fn(usize) -> Effort) -> 
 #[test]
 fn tuned_filters_are_never_worse_than_leveldbs() {
     let effort = |num_keys| Effort::with_total_keys(200_000, num_keys, 600_000);
-    let [mean, _] = assert_never_worse(&sizes(40, 150_000, 1), effort);
+    let [mean, _] = assert_never_worse(&sizes(80, 150_000, 1), effort);
     assert!(mean < 0.98, "{mean}");
 }
 
