@@ -43,8 +43,7 @@ impl BloomFilterShape {
     /// within some hundred bits of a multiple of 2<sup>19</sup> that are not tuned: a fifth below
     /// it.
     ///
-    /// 0 without keys; no input panics. Takes a millisecond or so, whatever the number of
-    /// keys.
+    /// 0 without keys; no input panics. Takes a millisecond or so, whatever the number of keys.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;

@@ -132,8 +132,8 @@ fn shares(total_len: usize, runs: &[SortedRun]) -> Vec<Share> {
     let (mut rest, mut shares, mut taken) = (total_len, vec![Share::NONE; runs.len()], vec![]);
     // Several steps may be worth more for each byte than the first of them.
     let next = |i: usize, from: Share, rest: usize| {
-        let next = |to: &Share| runs[i].larger(*to, rest - (to.len - from.len));
-        let larger = iter::successors(Some(from), next).skip(1).take(8);
+        let larger = |to: &Share| runs[i].larger(*to, rest - (to.len - from.len));
+        let larger = iter::successors(Some(from), larger).skip(1).take(8);
         larger.map(|to| Step { i, from, to }).max_by(Step::cmp_worth)
     };
     // First of what is left, then also in exchange for the latest steps of others.

@@ -1,4 +1,4 @@
-//! The length and the number of probes that make the fewest false positives.
+//! The length and the number of probes that make fewer false positives.
 //!
 //! Both are chosen by a rule in closed form, made from measured filters, because a filter of a
 //! filter block takes a fraction of a microsecond to make. Where the rule cannot tell, LevelDB's

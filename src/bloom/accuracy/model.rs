@@ -68,9 +68,10 @@ impl Filters {
 
     /// Adds causes (3) and (4) to the rate at which bits happen to be set.
     pub(in crate::bloom) fn with_rarer_causes(&self, num_probes: u8, all_set: f64) -> f64 {
-        let repeated = added_by_repeated_bits(self.bits, num_probes, self.fill(num_probes));
-        let by_bits = (all_set + repeated).min(1.0);
-        by_bits + (1.0 - by_bits) * probability_of_hit(self.keys_with_the_same_bits(num_probes))
+        let fill = self.fill(num_probes);
+        let by_bits = (all_set + added_by_repeated_bits(self.bits, num_probes, fill)).min(1.0);
+        let by_keys = probability_of_hit(self.keys_with_the_same_bits(num_probes, fill));
+        by_bits + (1.0 - by_bits) * by_keys
     }
 
     /// How many keys hit all bits of a query: those with the same hash, and, out of `bits^2`,
@@ -80,10 +81,10 @@ impl Filters {
     /// fewer keys apart if the number of bits has a small odd factor; and `(first bit, step)` has
     /// only `bits^2 / gcd(bits, 2^32 - 1)` values. Keys that share these and not all wraps hit some
     /// of the query's bits, and others may hit the rest; a single probe has no rest, nor a step.
-    fn keys_with_the_same_bits(&self, num_probes: u8) -> f64 {
+    fn keys_with_the_same_bits(&self, num_probes: u8, fill: f64) -> f64 {
         let odd = float(self.bits >> self.bits.trailing_zeros());
         let shared = float(gcd(self.bits, 0xffffffff));
-        let (probes, fill) = (f64::from(num_probes), self.fill(num_probes));
+        let probes = f64::from(num_probes);
         let keys = self.keys.max(1.0);
         let out_of_bits_squared = 0.7
             + 5.5 * (1.0 - 1.0 / keys) / odd
