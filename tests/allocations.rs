@@ -154,7 +154,9 @@ fn a_lookup_allocates_nothing() {
     let filters = [filter.as_slice(), &[], &[0], &[0, 31], &noise(100, 3)];
     for filter in filters {
         for key in &keys {
+            let hashes = [bloom_hash(key); 2];
             let (_, allocations) = count_allocations(|| {
+                POLICY.hashes_may_match(&hashes, filter, &mut [false; 2]);
                 POLICY.key_may_match(key, filter)
                     | POLICY.hash_may_match(bloom_hash(key), filter)
                     | internal_key_policy.key_may_match(key, filter)

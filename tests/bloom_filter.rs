@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use common::strategies::{any_hash, any_key, config};
 use common::{as_bloom_hashes, create_filter, keys_with_hashes, noise, random_hashes, reference};
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, FilterPolicy, InvalidFilter};
@@ -232,6 +234,17 @@ fn a_batch_of_hashes_with_too_few_answers_panics() {
 #[should_panic(expected = "as many answers as hashes")]
 fn a_batch_of_hashes_with_too_many_answers_panics() {
     POLICY.shape(1).empty_filter().hashes_may_match(&[], &mut [false]);
+}
+
+#[test]
+fn a_policy_wants_as_many_answers_as_hashes_whatever_the_filter() {
+    for filter in [&[][..], &[6], &[0, 6], &[0, 31]] {
+        for num_answers in [0, 2] {
+            let mut matches = vec![false; num_answers];
+            let ask = || POLICY.hashes_may_match(&[BloomHash::default()], filter, &mut matches);
+            assert!(catch_unwind(AssertUnwindSafe(ask)).is_err(), "{filter:?}, {num_answers}");
+        }
+    }
 }
 
 proptest! {

@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::strategies::{any_bits_per_key, any_hash, any_key, config};
-use common::{assert_reads_as_reference, create_filter, noise, reference};
+use common::{as_bloom_hashes, assert_reads_as_reference, create_filter, noise, reference};
 use leveldb_filter::{
     BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
     InternalKeyPolicy, bloom_hash, bloom_hashes, hash,
@@ -220,6 +220,33 @@ proptest! {
         let filter = create_filter(policy, &keys);
         for key in &keys {
             prop_assert!(policy.key_may_match(key, &filter), "{:02x?}", key);
+        }
+    }
+
+    #[test]
+    fn many_hashes_get_the_answers_of_each_in_any_bytes(
+        mut filter in prop_oneof![vec(any::<u8>(), 0..3), vec(any::<u8>(), 0..200)],
+        ones in any::<u8>(),
+        num_probes in prop_oneof![0..=32u8, any::<u8>()],
+        hashes in vec(any_hash(), 0..=300),
+    ) {
+        // Without more ones, many probes seldom match.
+        for byte in &mut filter {
+            *byte |= ones;
+        }
+        if let Some(last) = filter.last_mut() {
+            *last = num_probes;
+        }
+        let policy = BloomFilterPolicy::default();
+        let expected: Vec<_> =
+            hashes.iter().map(|&hash| reference::hash_may_match(hash, &filter)).collect();
+        let hashes = as_bloom_hashes(&hashes);
+        let one_by_one = hashes.iter().map(|&hash| policy.hash_may_match(hash, &filter));
+        prop_assert_eq!(&one_by_one.collect::<Vec<_>>(), &expected);
+        for before in [false, true] {
+            let mut matches = vec![before; hashes.len()];
+            policy.hashes_may_match(&hashes, &filter, &mut matches);
+            prop_assert_eq!(&matches, &expected);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The policy: how long a filter of so many keys is, and how many probes it has.
 
 use super::probes::{MAX_PROBES, may_match_once};
-use super::{BloomFilterShape, create, tuned};
+use super::{BloomFilter, BloomFilterShape, InvalidFilter, create, tuned};
 use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 use crate::{BloomHash, FilterPolicy};
 
@@ -158,6 +158,27 @@ impl BloomFilterPolicy {
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
+    }
+
+    /// Writes to `matches[i]` whether the key with the [`bloom_hash`](crate::bloom_hash) `hashes[i]`
+    /// may be among the keys of `filter`: the answers of [`hash_may_match`](Self::hash_may_match),
+    /// on any bytes.
+    ///
+    /// For many keys in one filter of a filter block: see
+    /// [`FilterBlockReader::filter`](crate::FilterBlockReader::filter). What `matches` held is
+    /// overwritten. Takes time linear in the number of hashes and of probes; allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the slices differ in length.
+    pub fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+        match BloomFilter::new(filter) {
+            Ok(filter) => filter.hashes_may_match(hashes, matches),
+            Err(error) => {
+                assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
+                matches.fill(matches!(error, InvalidFilter::ReservedProbeCount { .. }));
+            }
+        }
     }
 
     /// The bits for so many keys, if a `usize` holds their number.
