@@ -50,7 +50,7 @@
 //! | look up one key in many tables | [`bloom_hash`], then [`BloomFilter::hash_may_match`] |
 //! | look up many keys in one table | [`BloomFilter::keys_may_match`] |
 //! | look up many keys in many tables | [`bloom_hashes`], then [`BloomFilter::hashes_may_match`] |
-//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilterShape::empty_filter`] |
+//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | compare keys otherwise than by their bytes | a [`FilterPolicy`] of your own |
 //!
@@ -81,10 +81,9 @@
 //! use leveldb_filter::{BloomFilterPolicy, SortedRun};
 //!
 //! let leveldb = BloomFilterPolicy::new(10);
-//! let levels = [(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)]; // tables, keys of each
-//! let len = |&(tables, keys): &(usize, usize)| tables * leveldb.shape(keys).filter_len();
-//! let runs = levels.map(|(tables, keys)| SortedRun::new(tables, keys));
-//! let policies = BloomFilterPolicy::for_runs(levels.iter().map(len).sum(), &runs);
+//! let levels = [1, 10, 100, 1_000].map(|num_filters| SortedRun { num_filters, keys_per_filter: 20_000 });
+//! let total_len = 1_111 * leveldb.shape(20_000).filter_len();
+//! let policies = BloomFilterPolicy::for_runs(total_len, &levels);
 //!
 //! let rate = |policy: BloomFilterPolicy| policy.shape(20_000).expected_false_positive_rate(20_000);
 //! let shared: f64 = policies.iter().map(|policy| policy.map_or(1.0, rate)).sum();
@@ -135,7 +134,7 @@
 //!     }
 //!     tables
 //! }
-//! # let mut filter = leveldb_filter::BloomFilterPolicy::default().shape(9).empty_filter();
+//! # let mut filter = BloomFilter::empty(leveldb_filter::BloomFilterPolicy::default().shape(9));
 //! # filter.insert(b"pear");
 //! # assert_eq!(tables_to_read(&[b"apple", b"pear"], &[filter]), [vec![], vec![0]]);
 //! ```

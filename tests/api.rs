@@ -135,7 +135,9 @@ fn a_reserved_number_of_probes_panics() {
 
 #[test]
 fn the_longest_filter_does_not_wrap() {
-    assert_eq!(BloomFilterPolicy::new(usize::MAX).shape(1).filter_len(), usize::MAX / 8 + 2);
+    let longest = BloomFilterPolicy::new(usize::MAX).shape(1);
+    assert_eq!(longest.filter_len(), usize::MAX / 8 + 2);
+    assert_eq!(longest.num_bits(), (usize::MAX as u64).saturating_add(1));
     assert_eq!(BloomFilterPolicy::new(usize::MAX).shape(0).filter_len(), 9);
 }
 

@@ -70,8 +70,9 @@ fn probe_counts_above_30_are_reserved() {
             match BloomFilter::new(bytes.as_slice()) {
                 Ok(filter) => {
                     assert!(num_probes <= 30, "{num_probes}");
-                    assert_eq!(filter.num_probes(), num_probes);
-                    assert_eq!(filter.num_bits(), num_bytes as u64 * 8);
+                    assert_eq!(filter.shape().num_probes(), num_probes);
+                    assert_eq!(filter.shape().num_bits(), num_bytes as u64 * 8);
+                    assert_eq!(filter.shape().filter_len(), bytes.len());
                     assert_eq!(filter.as_bytes(), bytes);
                 }
                 Err(error) => {
@@ -198,7 +199,7 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
         for hash in edges {
             let before = reference::hash_may_match(hash, &bytes);
             let mut filter = BloomFilter::new(bytes.as_mut_slice()).expect("6 probes");
-            assert_eq!(filter.num_bits(), num_bytes as u64 * 8);
+            assert_eq!(filter.shape().num_bits(), num_bytes as u64 * 8);
             assert_eq!(filter.insert_hash(BloomHash::from_u32(hash)), before, "hash {hash:#x}");
             assert!(reference::hash_may_match(hash, &bytes), "hash {hash:#x}");
             assert_hashes_answer_as_reference(&bytes, &edges);
@@ -215,25 +216,25 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
 #[test]
 #[should_panic(expected = "as many answers as keys")]
 fn a_batch_of_keys_with_too_few_answers_panics() {
-    POLICY.shape(1).empty_filter().keys_may_match(&["fig", "lime"], &mut [false]);
+    BloomFilter::empty(POLICY.shape(1)).keys_may_match(&["fig", "lime"], &mut [false]);
 }
 
 #[test]
 #[should_panic(expected = "as many answers as keys")]
 fn a_batch_of_keys_with_too_many_answers_panics() {
-    POLICY.shape(1).empty_filter().keys_may_match(&["fig"], &mut [false; 2]);
+    BloomFilter::empty(POLICY.shape(1)).keys_may_match(&["fig"], &mut [false; 2]);
 }
 
 #[test]
 #[should_panic(expected = "as many answers as hashes")]
 fn a_batch_of_hashes_with_too_few_answers_panics() {
-    POLICY.shape(1).empty_filter().hashes_may_match(&[BloomHash::default(); 2], &mut [false]);
+    BloomFilter::empty(POLICY.shape(1)).hashes_may_match(&[BloomHash::default(); 2], &mut [false]);
 }
 
 #[test]
 #[should_panic(expected = "as many answers as hashes")]
 fn a_batch_of_hashes_with_too_many_answers_panics() {
-    POLICY.shape(1).empty_filter().hashes_may_match(&[], &mut [false]);
+    BloomFilter::empty(POLICY.shape(1)).hashes_may_match(&[], &mut [false]);
 }
 
 #[test]

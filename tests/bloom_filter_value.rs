@@ -35,7 +35,7 @@ fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Vec<u8>> {
 fn filters_lie_in_any_buffer() {
     fn assert_reads<B: AsRef<[u8]> + Clone + PartialEq + Debug>(buffer: &B) {
         let filter = BloomFilter::new(buffer.clone()).expect("made by a policy");
-        assert_eq!((filter.num_bits(), filter.num_probes()), (64, 6));
+        assert_eq!(filter.shape(), POLICY.shape(1));
         assert!(filter.key_may_match(b"fig"));
         assert!(!filter.key_may_match(b"lime"));
         assert_eq!(filter.as_bytes(), buffer.as_ref());
@@ -47,7 +47,7 @@ fn filters_lie_in_any_buffer() {
         assert!(!filter.insert(b"lime"));
         assert!(filter.insert(b"lime"));
         assert!(filter.key_may_match(b"lime"));
-        filter.union_with(&POLICY.shape(1).empty_filter()).expect("the same shape");
+        filter.union_with(&BloomFilter::empty(POLICY.shape(1))).expect("the same shape");
         filter.clear();
         assert!(!filter.key_may_match(b"lime"));
         assert!(!filter.insert(b"fig"));
@@ -78,7 +78,7 @@ fn filters_are_compared_copied_and_printed() {
         let copy = value;
         assert_eq!(copy, value);
     }
-    let filter = POLICY.shape(2).empty_filter();
+    let filter = BloomFilter::empty(POLICY.shape(2));
     assert_copies(BloomFilter::new(filter.as_bytes()).expect("made by a policy"));
     assert_copies(BloomFilter::new([0; 9]).expect("no probes"));
 
@@ -87,8 +87,11 @@ fn filters_are_compared_copied_and_printed() {
     assert_eq!(changed, filter);
     changed.insert(b"fig");
     assert_ne!(changed, filter);
-    assert_ne!(POLICY.with_num_probes(7).shape(2).empty_filter(), filter);
-    assert_eq!(format!("{changed:?}"), "BloomFilter { num_bits: 64, num_probes: 6, .. }");
+    assert_ne!(BloomFilter::empty(POLICY.with_num_probes(7).shape(2)), filter);
+    assert_eq!(
+        format!("{changed:?}"),
+        "BloomFilter { shape: BloomFilterShape { num_bytes: 8, num_probes: 6 }, .. }"
+    );
 }
 
 #[test]
@@ -96,16 +99,14 @@ fn filters_of_other_shapes_have_no_union() {
     let mut filter = filter_of_hashes(POLICY, &random_hashes(100, 1));
     let before = filter.clone();
     for other in [
-        POLICY.shape(101).empty_filter(),
+        BloomFilter::empty(POLICY.shape(101)),
         filter_of_ones(124, 6),
         filter_of_ones(125, 7),
         filter_of_ones(126, 5),
         filter_of_ones(125, 0),
     ] {
         let mismatch: ShapeMismatch = filter.union_with(&other).unwrap_err();
-        assert_eq!((mismatch.num_bits, mismatch.num_probes), (1000, 6));
-        assert_eq!(mismatch.other_num_bits, other.num_bits());
-        assert_eq!(mismatch.other_num_probes, other.num_probes());
+        assert_eq!((mismatch.shape, mismatch.other), (filter.shape(), other.shape()));
         assert_eq!(filter, before);
     }
     assert_eq!(
@@ -118,7 +119,7 @@ fn filters_of_other_shapes_have_no_union() {
 #[expect(clippy::float_cmp, reason = "0 and infinity are exact")]
 fn the_number_of_keys_is_known_at_the_ends() {
     for num_keys in [0, 1, 1000] {
-        assert_eq!(POLICY.shape(num_keys).empty_filter().estimated_num_keys(), 0.0);
+        assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).estimated_num_keys(), 0.0);
     }
     for num_bytes in [1, 7, 8, 9, 1000] {
         assert_eq!(filter_of_ones(num_bytes, 6).estimated_num_keys(), f64::INFINITY);
@@ -138,7 +139,7 @@ fn the_number_of_keys_is_estimated() {
             // Half, all and twice the keys that the filter was made for.
             let hashes = random_hashes(2 * num_keys as usize, 2);
             for num_inserted in [num_keys / 2, num_keys, 2 * num_keys] {
-                let mut filter = policy.shape(num_keys as usize).empty_filter();
+                let mut filter = BloomFilter::empty(policy.shape(num_keys as usize));
                 for &hash in &hashes[..num_inserted as usize] {
                     filter.insert_hash(BloomHash::from_u32(hash));
                 }
@@ -166,7 +167,7 @@ fn the_number_of_keys_is_estimated_in_large_filters_too() {
 #[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
 fn filters_without_keys_have_no_false_positives_and_full_ones_no_others() {
     for num_keys in [0, 1, 1000] {
-        assert_eq!(POLICY.shape(num_keys).empty_filter().false_positive_rate(), 0.0);
+        assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).false_positive_rate(), 0.0);
     }
     assert_eq!(filter_of_ones(1, 6).false_positive_rate(), 1.0);
     assert_eq!(filter_of_ones(1000, 30).false_positive_rate(), 1.0);
@@ -211,8 +212,8 @@ proptest! {
         num_probes in 1..=30u8,
     ) {
         let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
-        let mut filter = policy.shape(keys.len()).empty_filter();
-        prop_assert_eq!(filter.num_bits(), (policy.shape(keys.len()).filter_len() as u64 - 1) * 8);
+        let mut filter = BloomFilter::empty(policy.shape(keys.len()));
+        prop_assert_eq!(filter.shape(), policy.shape(keys.len()));
         for key in &keys {
             let before = reference::key_may_match(key, filter.as_bytes());
             prop_assert_eq!(filter.insert(key), before);
@@ -266,7 +267,7 @@ proptest! {
     ) {
         let policy = POLICY.with_num_probes(num_probes);
         let num_keys = keys.len() + others.len();
-        let (mut filter, mut other) = (policy.shape(num_keys).empty_filter(), policy.shape(num_keys).empty_filter());
+        let (mut filter, mut other) = (BloomFilter::empty(policy.shape(num_keys)), BloomFilter::empty(policy.shape(num_keys)));
         for key in &keys {
             filter.insert(key);
         }

@@ -40,7 +40,7 @@ fn filters_like_leveldbs(
         builder.finish_into(policy, &mut filter);
         filter
     };
-    let mut inserted = policy.shape(keys.len()).empty_filter();
+    let mut inserted = BloomFilter::empty(policy.shape(keys.len()));
     for key in keys {
         inserted.insert(key);
     }

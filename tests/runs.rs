@@ -24,7 +24,10 @@ const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 type Run = (usize, usize);
 
 fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>> {
-    let runs: Vec<_> = runs.iter().map(|&(filters, keys)| SortedRun::new(filters, keys)).collect();
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|&(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter })
+        .collect();
     let policies = BloomFilterPolicy::for_runs(total_len, &runs);
     assert_eq!(policies.len(), runs.len());
     policies

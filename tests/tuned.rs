@@ -31,7 +31,7 @@ fn assert_tunes(policy: BloomFilterPolicy, hashes: &[u32]) {
     assert!(shape.filter_len() <= longest, "{what}: {shape:?}");
 
     let mut builder = BloomFilterBuilder::new();
-    let mut filled = shape.empty_filter();
+    let mut filled = BloomFilter::empty(shape);
     for &hash in hashes {
         let hash = BloomHash::from_u32(hash);
         builder.add_hash(hash);
@@ -84,7 +84,8 @@ fn choices_are_the_same_everywhere() {
             millibits(BloomFilterPolicy::for_false_positive_rate(rate, num_keys))
         });
     assert_eq!(sized, [Some(9_900), Some(12_150), Some(10_300), None]);
-    let runs = [(1, 100), (10, 5000), (100, 20_000)].map(|(n, keys)| SortedRun::new(n, keys));
+    let runs = [(1, 100), (10, 5000), (100, 20_000)]
+        .map(|(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter });
     let shared = BloomFilterPolicy::for_runs(2_500_000, &runs);
     let shared: Vec<_> = shared.into_iter().map(millibits).collect();
     assert_eq!(shared, [Some(63_760), Some(17_150), Some(9_567)]);
@@ -96,8 +97,8 @@ fn a_number_of_probes_set_before_has_no_effect() {
     for num_keys in [0, 10, 1000, 100_000] {
         let shape = policy.tuned().shape(num_keys);
         assert_eq!(policy.with_num_probes(30).tuned().shape(num_keys), shape);
-        assert_eq!(shape.empty_filter().as_bytes().len(), shape.filter_len());
-        assert_eq!(shape.empty_filter().num_probes(), shape.num_probes());
+        assert_eq!(BloomFilter::empty(shape).as_bytes().len(), shape.filter_len());
+        assert_eq!(BloomFilter::empty(shape).shape(), shape);
     }
 }
 

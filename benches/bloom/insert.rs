@@ -4,8 +4,9 @@ use std::cell::LazyCell;
 use std::hint::black_box;
 use std::thread;
 
+use criterion::BatchSize::PerIteration;
 use criterion::{Criterion, Throughput};
-use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
+use leveldb_filter::{AtomicBloomFilter, BloomFilter, BloomFilterPolicy};
 
 use crate::keys::{KeyLen, Keys};
 
@@ -21,34 +22,30 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             group.throughput(Throughput::Elements(num_keys as u64)).sample_size(10);
 
             group.bench_function("BloomFilter, insert", |bencher| {
-                let (keys, mut filter) = (keys.as_slice(), shape.empty_filter());
-                bencher.iter(|| {
-                    filter.clear();
+                let keys = keys.as_slice();
+                let insert = |filter: &mut BloomFilter<Vec<u8>>| {
                     keys.iter().filter(|key| filter.insert(key)).count()
-                });
+                };
+                bencher.iter_batched_ref(|| BloomFilter::empty(shape), insert, PerIteration);
             });
             group.bench_function("AtomicBloomFilter, insert", |bencher| {
-                let (keys, mut filter) = (keys.as_slice(), AtomicBloomFilter::new(shape));
-                bencher.iter(|| {
-                    filter.clear();
-                    keys.iter().filter(|key| filter.insert(key)).count()
-                });
+                let keys = keys.as_slice();
+                let insert = |filter: &mut AtomicBloomFilter| insert_all(filter, keys);
+                bencher.iter_batched_ref(|| AtomicBloomFilter::new(shape), insert, PerIteration);
             });
             group.bench_function("AtomicBloomFilter, insert by two threads", |bencher| {
-                let (keys, mut filter) = (keys.as_slice(), AtomicBloomFilter::new(shape));
                 let (first, second) = keys.split_at(num_keys / 2);
-                bencher.iter(|| {
-                    filter.clear();
-                    let insert =
-                        |keys: &[&[u8]]| keys.iter().filter(|key| filter.insert(key)).count();
+                let insert = |filter: &mut AtomicBloomFilter| {
+                    let filter = &*filter;
                     thread::scope(|threads| {
-                        threads.spawn(|| black_box(insert(first)));
-                        insert(second)
+                        threads.spawn(|| black_box(insert_all(filter, first)));
+                        insert_all(filter, second)
                     })
-                });
+                };
+                bencher.iter_batched_ref(|| AtomicBloomFilter::new(shape), insert, PerIteration);
             });
             group.bench_function("BloomFilter, lookup", |bencher| {
-                let (keys, mut filter) = (keys.as_slice(), shape.empty_filter());
+                let (keys, mut filter) = (keys.as_slice(), BloomFilter::empty(shape));
                 keys.iter().step_by(2).for_each(|key| _ = filter.insert(key));
                 bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
             });
@@ -59,4 +56,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             });
         }
     }
+}
+
+fn insert_all(filter: &AtomicBloomFilter, keys: &[&[u8]]) -> usize {
+    keys.iter().filter(|key| filter.insert(key)).count()
 }

@@ -14,8 +14,8 @@ use crate::{BloomHash, bloom_hash};
 /// visible to a reader (a lock, a channel, a release store that the reader's acquire load sees) is
 /// enough, if the key is inserted here first. The filter sets and reads its bytes by relaxed
 /// operations; they suffice because a load sees the last write to its byte that happened before, or
-/// a later one, and no write takes a bit back: [`clear`](Self::clear) needs the filter to itself. A
-/// lookup at the same time as the insert may see some of the key's bits, and answers either way.
+/// a later one, and no write takes a bit back. A lookup at the same time as the insert may see some
+/// of the key's bits, and answers either way.
 ///
 /// ```
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
@@ -39,8 +39,8 @@ impl AtomicBloomFilter {
     /// A filter without keys. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
-        let bytes = shape.empty_filter().into_inner().into_iter().map(AtomicU8::new).collect();
-        Self { bytes, probes: shape.probes() }
+        let bytes = BloomFilter::empty(shape).into_inner().into_iter().map(AtomicU8::new).collect();
+        Self { bytes, probes: Probes::new(shape.num_bytes, shape.num_probes) }
     }
 
     /// Adds `key` to the filter's keys. `true` if it may have been in already, that is, if all its
@@ -82,22 +82,10 @@ impl AtomicBloomFilter {
         self.probes.may_match_in(byte, hash)
     }
 
-    /// The number of bits, a multiple of 8.
+    /// The filter's length and number of probes.
     #[must_use]
-    pub fn num_bits(&self) -> u64 {
-        (self.bytes.len() as u64 - 1) * 8
-    }
-
-    /// The number of bits that are looked at for a key, 1 to 30.
-    #[must_use]
-    pub fn num_probes(&self) -> u8 {
-        self.probes.count()
-    }
-
-    /// Takes all keys out, for the next memtable. Takes time linear in the filter's length.
-    pub fn clear(&mut self) {
-        let num_bytes = self.bytes.len() - 1;
-        self.bytes[..num_bytes].fill_with(AtomicU8::default);
+    pub fn shape(&self) -> BloomFilterShape {
+        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count() }
     }
 
     /// The filter when no thread inserts any more: the bytes that [`BloomFilter::insert`] makes of
@@ -105,16 +93,13 @@ impl AtomicBloomFilter {
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();
-        BloomFilter::with_shape(bytes, self.probes)
+        BloomFilter::with_probes(bytes, self.probes)
     }
 }
 
 /// Shows the filter's shape, not its bytes.
 impl fmt::Debug for AtomicBloomFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicBloomFilter")
-            .field("num_bits", &self.num_bits())
-            .field("num_probes", &self.num_probes())
-            .finish_non_exhaustive()
+        f.debug_struct("AtomicBloomFilter").field("shape", &self.shape()).finish_non_exhaustive()
     }
 }

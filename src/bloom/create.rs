@@ -17,7 +17,7 @@ pub(super) fn append_filter(
     let start = dst.len();
     dst.reserve_exact(shape.num_bytes + 1);
     dst.resize(start + shape.num_bytes, 0);
-    let probes = shape.probes();
+    let probes = Probes::new(shape.num_bytes, shape.num_probes);
     if num_keys <= SMALL_BATCH {
         set_bits::<SMALL_BATCH>(&mut dst[start..], probes, num_keys, hash);
     } else {

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use super::BloomFilterShape;
 use super::probes::MAX_PROBES;
 
 /// Why bytes are not a filter that [`BloomFilter`](crate::BloomFilter) can read.
@@ -47,33 +48,31 @@ impl Error for InvalidFilter {}
 /// Why two filters have no union: they differ in their number of bits or of probes.
 ///
 /// ```
-/// use leveldb_filter::BloomFilterPolicy;
+/// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
 ///
-/// let policy = BloomFilterPolicy::new(10);
-/// let large = policy.shape(200).empty_filter();
-/// let mismatch = policy.shape(100).empty_filter().union_with(&large).unwrap_err();
-/// assert_eq!((mismatch.num_bits, mismatch.other_num_bits), (1000, 2000));
+/// let [small, large] = [100, 200].map(|num_keys| BloomFilterPolicy::new(10).shape(num_keys));
+/// let mismatch = BloomFilter::empty(small).union_with(&BloomFilter::empty(large)).unwrap_err();
+/// assert_eq!((mismatch.shape, mismatch.other), (small, large));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ShapeMismatch {
-    /// The number of bits of the filter that was to be changed.
-    pub num_bits: u64,
-    /// Its number of probes.
-    pub num_probes: u8,
-    /// The number of bits of the other filter.
-    pub other_num_bits: u64,
-    /// The other filter's number of probes.
-    pub other_num_probes: u8,
+    /// The shape of the filter that was to be changed.
+    pub shape: BloomFilterShape,
+    /// The shape of the other filter.
+    pub other: BloomFilterShape,
 }
 
 impl fmt::Display for ShapeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { num_bits, num_probes, other_num_bits, other_num_probes } = self;
+        let Self { shape, other } = self;
         write!(
             f,
-            "a filter of {num_bits} bits and {num_probes} probes has no union with one of \
-             {other_num_bits} bits and {other_num_probes} probes"
+            "a filter of {} bits and {} probes has no union with one of {} bits and {} probes",
+            shape.num_bits(),
+            shape.num_probes,
+            other.num_bits(),
+            other.num_probes
         )
     }
 }

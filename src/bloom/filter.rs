@@ -7,6 +7,7 @@ mod measure;
 
 use std::fmt;
 
+use super::BloomFilterShape;
 use super::probes::Probes;
 
 /// A filter that is asked more than once: its bytes, parsed ahead of the lookups.
@@ -42,8 +43,22 @@ pub struct BloomFilter<B> {
     probes: Probes,
 }
 
+impl BloomFilter<Vec<u8>> {
+    /// A filter without keys, to insert them into: for an engine's memtable.
+    ///
+    /// With as many keys inserted as the shape was made for, it has the bytes that
+    /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; with more, it has more
+    /// false positives. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    #[must_use]
+    pub fn empty(shape: BloomFilterShape) -> Self {
+        let mut bytes = vec![0; shape.filter_len()];
+        bytes[shape.num_bytes] = shape.num_probes;
+        Self { bytes, probes: Probes::new(shape.num_bytes, shape.num_probes) }
+    }
+}
+
 impl<B: AsRef<[u8]>> BloomFilter<B> {
-    pub(super) fn with_shape(bytes: B, probes: Probes) -> Self {
+    pub(super) fn with_probes(bytes: B, probes: Probes) -> Self {
         Self { bytes, probes }
     }
 
@@ -66,9 +81,6 @@ impl<B: AsRef<[u8]>> Eq for BloomFilter<B> {}
 /// Shows the filter's shape, not its bytes.
 impl<B: AsRef<[u8]>> fmt::Debug for BloomFilter<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BloomFilter")
-            .field("num_bits", &self.num_bits())
-            .field("num_probes", &self.num_probes())
-            .finish_non_exhaustive()
+        f.debug_struct("BloomFilter").field("shape", &self.shape()).finish_non_exhaustive()
     }
 }

@@ -13,7 +13,7 @@ use super::{BloomFilterPolicy, tuned};
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
 ///
-/// let levels = [1, 10, 100].map(|num_tables| SortedRun::new(num_tables, 20_000));
+/// let levels = [1, 10, 100].map(|num_filters| SortedRun { num_filters, keys_per_filter: 20_000 });
 /// let total_len = 111 * BloomFilterPolicy::new(10).shape(20_000).filter_len();
 /// let policies = BloomFilterPolicy::for_runs(total_len, &levels);
 ///
@@ -23,16 +23,10 @@ use super::{BloomFilterPolicy, tuned};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SortedRun {
-    num_filters: usize,
-    keys_per_filter: usize,
-}
-
-impl SortedRun {
-    /// `num_filters` filters of about `keys_per_filter` keys each.
-    #[must_use]
-    pub const fn new(num_filters: usize, keys_per_filter: usize) -> Self {
-        Self { num_filters, keys_per_filter }
-    }
+    /// The number of filters, one for each table.
+    pub num_filters: usize,
+    /// About the number of keys in each.
+    pub keys_per_filter: usize,
 }
 
 impl BloomFilterPolicy {

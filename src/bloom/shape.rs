@@ -1,10 +1,8 @@
 //! The length of a filter and its number of probes.
 
-use super::BloomFilter;
-use super::probes::Probes;
-
 /// The length and the number of probes of a filter: what a
-/// [policy](crate::BloomFilterPolicy::shape) decides for a number of keys.
+/// [policy](crate::BloomFilterPolicy::shape) decides for a number of keys, or what a
+/// [filter](crate::BloomFilter::shape) at hand has.
 ///
 /// LevelDB reads filters of every shape, since it takes both from the filter's bytes.
 ///
@@ -33,25 +31,17 @@ impl BloomFilterShape {
         self.num_bytes + 1
     }
 
-    /// The number of bits that a key sets in a filter, at most; 1 to 30.
+    /// The number of bits, a multiple of 8.
+    #[must_use]
+    pub const fn num_bits(&self) -> u64 {
+        // No filter is so long, but a policy may ask for 2^64 bits.
+        (self.num_bytes as u64).saturating_mul(8)
+    }
+
+    /// The number of bits that a key sets, at most: 1 to 30 of a policy, 0 to 30 of a filter at
+    /// hand.
     #[must_use]
     pub const fn num_probes(&self) -> u8 {
         self.num_probes
-    }
-
-    /// A filter without keys, to insert them into: for an engine's memtable.
-    ///
-    /// With as many keys inserted as the shape was made for, it has the bytes that
-    /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; with more, it has more
-    /// false positives. Allocates [`filter_len`](Self::filter_len) bytes.
-    #[must_use]
-    pub fn empty_filter(&self) -> BloomFilter<Vec<u8>> {
-        let mut bytes = vec![0; self.filter_len()];
-        bytes[self.num_bytes] = self.num_probes;
-        BloomFilter::with_shape(bytes, self.probes())
-    }
-
-    pub(super) const fn probes(&self) -> Probes {
-        Probes::new(self.num_bytes, self.num_probes)
     }
 }

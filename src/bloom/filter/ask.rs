@@ -4,7 +4,7 @@ use super::BloomFilter;
 use crate::bloom::lookup;
 use crate::bloom::probes::{MAX_PROBES, Probes};
 use crate::hash::bloom_hash_batch;
-use crate::{BloomHash, InvalidFilter, bloom_hash};
+use crate::{BloomFilterShape, BloomHash, InvalidFilter, bloom_hash};
 
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Reads the number of bits and of probes, in constant time.
@@ -75,18 +75,11 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         });
     }
 
-    /// The number of bits, a multiple of 8.
+    /// The filter's length and number of probes.
     #[inline]
     #[must_use]
-    pub fn num_bits(&self) -> u64 {
-        self.bits().len() as u64 * 8
-    }
-
-    /// The number of bits that are looked at for a key, 0 to 30.
-    #[inline]
-    #[must_use]
-    pub fn num_probes(&self) -> u8 {
-        self.probes.count()
+    pub fn shape(&self) -> BloomFilterShape {
+        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count() }
     }
 
     /// The filter's bytes, the byte of the probe count included.

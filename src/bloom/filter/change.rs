@@ -40,9 +40,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// If the filters differ in their number of bits or of probes; then nothing is changed.
     ///
     /// ```
-    /// # use leveldb_filter::BloomFilterPolicy;
+    /// # use leveldb_filter::{BloomFilter, BloomFilterPolicy};
     /// let shape = BloomFilterPolicy::default().shape(4_096);
-    /// let (mut fruit, mut nuts) = (shape.empty_filter(), shape.empty_filter());
+    /// let (mut fruit, mut nuts) = (BloomFilter::empty(shape), BloomFilter::empty(shape));
     /// nuts.insert(b"almond");
     /// fruit.union_with(&nuts)?;
     /// assert!(fruit.key_may_match(b"almond"));
@@ -52,13 +52,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         &mut self,
         other: &BloomFilter<impl AsRef<[u8]>>,
     ) -> Result<(), ShapeMismatch> {
-        if (self.num_bits(), self.num_probes()) != (other.num_bits(), other.num_probes()) {
-            return Err(ShapeMismatch {
-                num_bits: self.num_bits(),
-                num_probes: self.num_probes(),
-                other_num_bits: other.num_bits(),
-                other_num_probes: other.num_probes(),
-            });
+        if self.shape() != other.shape() {
+            return Err(ShapeMismatch { shape: self.shape(), other: other.shape() });
         }
         for (byte, other) in self.bits_mut().iter_mut().zip(other.bits()) {
             *byte |= other;

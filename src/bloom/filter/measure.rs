@@ -23,7 +23,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     pub fn fill_ratio(&self) -> f64 {
-        self.count_ones() as f64 / self.num_bits() as f64
+        self.count_ones() as f64 / self.shape().num_bits() as f64
     }
 
     /// An estimate of the number of different keys that were inserted, from the bits that are set.
@@ -32,9 +32,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// are set, or for a filter with a probe count of 0. Takes time linear in the filter's length.
     ///
     /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
+    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
     ///
-    /// let mut filter = BloomFilterPolicy::default().shape(1_000).empty_filter();
+    /// let mut filter = BloomFilter::empty(BloomFilterPolicy::default().shape(1_000));
     /// for key in 0..1_000_u32 {
     ///     filter.insert(&key.to_le_bytes());
     /// }
@@ -43,14 +43,15 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
     pub fn estimated_num_keys(&self) -> f64 {
-        if self.num_probes() == 0 {
+        let shape = self.shape();
+        if shape.num_probes() == 0 {
             return f64::INFINITY;
         }
-        let num_probes = f64::from(self.num_probes());
+        let num_probes = f64::from(shape.num_probes());
         // So many probes with nothing in common would set as many bits.
-        let probes = -(self.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
+        let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
         let mut num_keys = probes / num_probes;
-        if probes.is_finite() && self.num_probes() > 2 {
+        if probes.is_finite() && shape.num_probes() > 2 {
             // Each round leaves at most half of the error.
             for _ in 0..50 {
                 num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);

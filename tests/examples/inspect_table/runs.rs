@@ -73,7 +73,8 @@ fn share(
         .iter()
         .map(|run| {
             let num_filters = run.what_if.num_filters;
-            SortedRun::new(num_filters, run.totals.num_keys.div_ceil(num_filters.max(1)))
+            let keys_per_filter = run.totals.num_keys.div_ceil(num_filters.max(1));
+            SortedRun { num_filters, keys_per_filter }
         })
         .collect();
     let policies = BloomFilterPolicy::for_runs(budget.for_filters(runs), &sorted_runs);
