@@ -49,8 +49,10 @@ pub struct FilterBlockBuilder<P> {
     ends: Vec<usize>,
     /// Empty between filters; keeps its allocation for the next list of pending keys.
     key_list: Vec<&'static [u8]>,
-    /// The filters so far.
+    /// The filters so far, and what a policy that panicked left of one more.
     result: Vec<u8>,
+    /// The length of the filters in `result`.
+    filters_len: usize,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,
 }
@@ -91,6 +93,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             ends: Vec::new(),
             key_list: Vec::new(),
             result: Vec::new(),
+            filters_len: 0,
             filter_offsets: Vec::new(),
         }
     }
@@ -105,8 +108,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// If `block_offset` lies in a range whose filter has been made already: keys added to it
     /// would be lost to readers. LevelDB checks it in debug builds only. Also if the filters grow
-    /// to 4 GiB, where the format's offsets end, or the number of filters past the address space.
-    /// An offset that is far off may take more memory for the offsets than there is.
+    /// to 4 GiB, where the format's offsets end, or the number of filters past the address space;
+    /// and if the policy panics. An offset that is far off may take more memory for the offsets
+    /// than there is.
+    ///
+    /// Whoever catches the panic finds the builder as it was before the call. Only one whose
+    /// filters have 4 GiB panics again in every later call that makes a filter, and in
+    /// [`finish`](Self::finish).
     pub fn start_block(&mut self, block_offset: u64) {
         let filter_index = usize::try_from(block_offset >> self.base_lg)
             .expect("capacity overflow: more filters than the address space has bytes");
@@ -116,6 +124,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             "block offset {block_offset} goes back to filter {filter_index} of {num_filters} made"
         );
         if filter_index > num_filters {
+            // Ahead of the filter: a panic shall come before any change.
+            self.filter_offsets.reserve(filter_index - num_filters);
             self.generate_filter();
             // The ranges that a large block spans get empty filters.
             let offset = self.next_offset();
@@ -138,7 +148,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Panics
     ///
-    /// If the filters have 4 GiB or more in all, where the format's offsets end.
+    /// If the filters have 4 GiB or more in all, where the format's offsets end, or if the policy
+    /// panics.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if !self.ends.is_empty() {
@@ -155,11 +166,17 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     fn generate_filter(&mut self) {
-        self.filter_offsets.push(self.next_offset());
-        if self.ends.is_empty() {
-            return;
+        let offset = self.next_offset();
+        if !self.ends.is_empty() {
+            self.append_filter();
         }
+        // Only now, since a policy that panics has made no filter.
+        self.filters_len = self.result.len();
+        self.filter_offsets.push(offset);
+    }
 
+    /// Empties the lists of pending keys when `result` has their filter.
+    fn append_filter(&mut self) {
         let mut keys = std::mem::take(&mut self.key_list);
         let mut start = 0;
         keys.extend(self.ends.iter().map(|&end| {
@@ -167,9 +184,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             start = end;
             key
         }));
+        self.result.truncate(self.filters_len);
         // A policy may grow the vector by no more than its filter; without room ahead, each filter
         // would then copy all before it.
-        self.result.reserve(self.result.len());
+        self.result.reserve(self.filters_len);
         self.policy.create_filter(&keys, &mut self.result);
 
         // Collecting an emptied vector in place keeps its allocation and sheds the borrow.
@@ -180,7 +198,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     fn next_offset(&self) -> u32 {
-        u32::try_from(self.result.len()).expect("filters of 4 GiB or more in a block")
+        u32::try_from(self.filters_len).expect("filters of 4 GiB or more in a block")
     }
 }
 
@@ -210,8 +228,12 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// A filter block is not a filter, nor the other way round: [`BloomFilter`](crate::BloomFilter)
 /// takes `base_lg` for a number of probes, and may deny every key of the block.
 ///
-/// The block may be any bytes: what cannot be read is a potential match, since an error must
-/// never hide a key. `contents` must give the same bytes on every call of its `as_ref`.
+/// **Verify the block's checksum before you ask it**, always: with wrong bytes no filter keeps its
+/// keys. One flipped bit may deny a key that is in the table, and nothing here can tell. (LevelDB
+/// verifies it only under `paranoid_checks`.) What holds for any bytes: no panic, no overflow, no
+/// allocation; and what cannot be read as a filter block is a potential match.
+///
+/// `contents` must give the same bytes on every call of its `as_ref`.
 ///
 /// Mirrors `FilterBlockReader` in LevelDB's `table/filter_block.h`. It differs in two malformed
 /// cases, both to keep keys: a `base_lg` of 64 or more is undefined in C++, and equal offsets that
@@ -224,6 +246,47 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// let no_filters = FilterBlockReader::new(policy, [0, 0, 0, 0, 11]);
 /// assert_eq!(no_filters.filter(0), None);
 /// assert!(no_filters.key_may_match(0, b"key"));
+/// ```
+///
+/// Many keys at once, as an engine's `multi_get` looks them up: the keys are hashed once for all
+/// tables, and those that share a filter are asked of it together.
+///
+/// ```
+/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
+///
+/// /// For each user key's hash whether the data block at the same place of `block_offsets` must be
+/// /// read. In the order of the table, keys that share a filter are neighbours.
+/// fn must_read(
+///     reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
+///     hashes: &[BloomHash],
+///     block_offsets: &[u64],
+/// ) -> Vec<bool> {
+///     let mut must_read = vec![true; hashes.len()]; // where there is no filter
+///     let mut next = 0;
+///     for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
+///         let keys = next..next + group.len();
+///         next = keys.end;
+///         if let Some(filter) = reader.filter(group[0]) {
+///             let matches = &mut must_read[keys.clone()];
+///             BloomFilterPolicy::default().hashes_may_match(&hashes[keys], filter, matches);
+///         }
+///     }
+///     must_read
+/// }
+/// # use leveldb_filter::{FilterBlockBuilder, bloom_hashes};
+/// # let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::default(), 12);
+/// # let keys = ["apple", "grape", "pear", "plum"];
+/// # let block_offsets = [0, 2_050, 4_100, 6_150];
+/// # for (key, &block_offset) in keys.iter().zip(&block_offsets).skip(1) {
+/// #     builder.start_block(block_offset);
+/// #     builder.add_key(key.as_bytes());
+/// # }
+/// # let reader = FilterBlockReader::new(BloomFilterPolicy::default(), builder.finish());
+/// # let mut hashes = [BloomHash::default(); 4];
+/// # bloom_hashes(&keys, &mut hashes);
+/// # assert_eq!(must_read(&reader, &hashes, &block_offsets), [false, true, true, true]);
+/// # assert_eq!(must_read(&reader, &hashes, &[0, 4_096, 6_144, 9_000]), [false, false, true, true]);
+/// # assert_eq!(must_read(&reader, &[], &[]), []);
 /// ```
 #[derive(Clone, Copy)]
 pub struct FilterBlockReader<P, B> {
@@ -247,6 +310,27 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         Self { policy, contents, array_offset, num_filters, base_lg }
     }
 
+    /// The base-2 logarithm of the length of the file's ranges, each of which has a filter: keys
+    /// share one if the offsets of their data blocks, shifted right by this, are equal.
+    ///
+    /// Below 64, so that a `u64` can be shifted by it; 0 for a malformed block.
+    #[inline]
+    #[must_use]
+    pub const fn base_lg(&self) -> u8 {
+        self.base_lg
+    }
+
+    /// The number of filters, those of ranges without keys included.
+    ///
+    /// 0 for a block that is malformed as a whole: shorter than 5 bytes, an array of offsets that
+    /// starts outside, or a `base_lg` of 64 or more. [`filter`](Self::filter) is `None` from this
+    /// number up, and below it where a filter's offsets are malformed.
+    #[inline]
+    #[must_use]
+    pub const fn num_filters(&self) -> usize {
+        self.num_filters
+    }
+
     /// Whether the data block at `block_offset`, in bytes from the start of the file, may hold
     /// `key`.
     ///
@@ -259,7 +343,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// The filter for the data block at `block_offset`, as the policy made it: for an engine that
-    /// has the key's hash, or wants to parse the filter once.
+    /// has the key's hash, or [many](FilterBlockReader) of them.
     ///
     /// `None` where there is none that can be read, which stands for a potential match: an offset
     /// past the last filter, or a malformed block. Empty bytes where no data block starts in that
@@ -279,8 +363,10 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
-        let index = block_offset.checked_shr(self.base_lg.into())?;
-        let index = usize::try_from(index).ok().filter(|&index| index < self.num_filters)?;
+        let index = usize::try_from(block_offset >> self.base_lg).ok()?;
+        if index >= self.num_filters {
+            return None;
+        }
         let contents = self.contents.as_ref();
         // For the last filter, the word after its offset is the offset of the array.
         let start = decode_fixed32(contents, self.array_offset + index * 4)?;
@@ -302,7 +388,7 @@ impl<P: fmt::Debug, B> fmt::Debug for FilterBlockReader<P, B> {
 
 /// Offset of the array, number of filters, and `base_lg`; `None` for a malformed block.
 fn parse_frame(contents: &[u8]) -> Option<(usize, usize, u8)> {
-    let (&base_lg, rest) = contents.split_last()?;
+    let (&base_lg, rest) = contents.split_last().filter(|&(&base_lg, _)| base_lg < 64)?;
     let frame_offset = rest.len().checked_sub(4)?;
     let array_offset = decode_fixed32(rest, frame_offset)?;
     let array_len = frame_offset.checked_sub(array_offset)?;

@@ -310,6 +310,17 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
 }
 
 #[test]
+fn finishing_a_filter_block_takes_one_allocation_for_all_offsets() {
+    for num_filters in [0, 1, 5, 4_096] {
+        let mut builder = FilterBlockBuilder::new(POLICY);
+        builder.start_block(num_filters * 2048);
+        let (contents, allocations) = count_allocations(|| builder.finish());
+        assert_eq!(allocations, 1, "{num_filters} filters");
+        assert_eq!(contents.capacity(), contents.len(), "{num_filters} filters");
+    }
+}
+
+#[test]
 fn a_reader_allocates_nothing() {
     let keys = keys(100);
     let mut builder = FilterBlockBuilder::new(POLICY);

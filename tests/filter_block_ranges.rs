@@ -3,14 +3,17 @@
 mod common;
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::random::words;
 use common::reference;
 use common::strategies::{any_key, config};
 use common::table::Table;
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
+    InternalKeyPolicy, bloom_hashes,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -218,6 +221,137 @@ fn larger_ranges_of_large_values_save_two_thirds_of_the_bytes() {
 #[should_panic(expected = "base_lg above 63")]
 fn a_base_lg_above_63_panics() {
     let _ = FilterBlockBuilder::with_base_lg(POLICY, 64);
+}
+
+/// As the docs of `FilterBlockReader` have it.
+fn must_read(
+    reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
+    hashes: &[BloomHash],
+    block_offsets: &[u64],
+) -> Vec<bool> {
+    let mut must_read = vec![true; hashes.len()];
+    let mut next = 0;
+    for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
+        let keys = next..next + group.len();
+        next = keys.end;
+        if let Some(filter) = reader.filter(group[0]) {
+            let matches = &mut must_read[keys.clone()];
+            BloomFilterPolicy::default().hashes_may_match(&hashes[keys], filter, matches);
+        }
+    }
+    must_read
+}
+
+#[test]
+fn many_keys_of_a_table_get_the_answers_of_each_and_none_is_lost() {
+    let blocks = table(400);
+    let keys = blocks.iter().flat_map(|(offset, keys)| keys.iter().map(|key| (key, *offset)));
+    let (keys, block_offsets): (Vec<_>, Vec<_>) = keys.take(4_000).unzip();
+    assert_eq!(keys.len(), 4_000);
+    let absent: Vec<_> = (0..4_000u32).map(u32::to_le_bytes).collect();
+    let mut hashes = [BloomHash::default(); 4_000];
+    for base_lg in [0, 11, 14, 19, 63] {
+        let all = build(POLICY, base_lg, &blocks);
+        // Some of these keys lie past its filters, or where others do.
+        let of_few = build(POLICY, base_lg, &blocks[..blocks.len() / 4].to_vec());
+        for contents in [all.clone(), of_few, vec![base_lg]] {
+            let may_lose = contents.len() > 1 && contents != all;
+            let reader = FilterBlockReader::new(POLICY, contents);
+            bloom_hashes(&keys, &mut hashes);
+            let is_lost = must_read(&reader, &hashes, &block_offsets).contains(&false);
+            assert!(!is_lost || may_lose, "base_lg {base_lg}");
+            bloom_hashes(&absent, &mut hashes);
+            let each = absent.iter().zip(&block_offsets);
+            let each: Vec<_> = each.map(|(key, &at)| reader.key_may_match(at, key)).collect();
+            assert_eq!(must_read(&reader, &hashes, &block_offsets), each, "base_lg {base_lg}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_tells_its_frame_and_no_filters_of_a_malformed_block() {
+    for base_lg in 0..=255 {
+        let contents = [7, 7, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, base_lg];
+        let reader = FilterBlockReader::new(POLICY, contents);
+        let expected = if base_lg < 64 { (base_lg, 2) } else { (0, 0) };
+        assert_eq!((reader.base_lg(), reader.num_filters()), expected);
+        assert_eq!(reader.filter(0).is_some(), base_lg < 64);
+    }
+    for malformed in [&[][..], &[11], &[0, 0, 0, 11], &[1, 0, 0, 0, 11], &[0xff; 5]] {
+        let reader = FilterBlockReader::new(POLICY, malformed);
+        assert_eq!((reader.base_lg(), reader.num_filters()), (0, 0), "{malformed:?}");
+    }
+}
+
+/// Panics once, in the midst of a filter.
+struct PanicsOnce {
+    policy: BloomFilterPolicy,
+    is_next: AtomicBool,
+}
+
+impl FilterPolicy for PanicsOnce {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+        let len = dst.len();
+        self.policy.create_filter(keys, dst);
+        if self.is_next.swap(false, Ordering::Relaxed) {
+            dst.truncate(len + 3);
+            panic!("once");
+        }
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.policy.key_may_match(key, filter)
+    }
+}
+
+#[test]
+fn after_a_panic_in_a_policy_the_block_is_as_if_the_call_had_not_been() {
+    let blocks: DataBlocks =
+        (0..8).map(|i: u8| (u64::from(i) * 3_000, vec![vec![i; 5]; 20])).collect();
+    let expected = build(POLICY, 11, &blocks);
+    for panics_at in 1..blocks.len() {
+        for is_far in [false, true] {
+            let policy = PanicsOnce { policy: POLICY, is_next: false.into() };
+            let mut builder = FilterBlockBuilder::new(&policy);
+            for (i, (block_offset, keys)) in blocks.iter().enumerate() {
+                if i == panics_at {
+                    policy.is_next.store(true, Ordering::Relaxed);
+                    // The offset of another call, since this one shall not have been.
+                    let offset = if is_far { 1 << 24 } else { *block_offset };
+                    let start_block = AssertUnwindSafe(|| builder.start_block(offset));
+                    assert!(catch_unwind(start_block).is_err());
+                    assert!(!policy.is_next.load(Ordering::Relaxed), "the policy was not asked");
+                }
+                builder.start_block(*block_offset);
+                for key in keys {
+                    builder.add_key(key);
+                }
+            }
+            assert_eq!(builder.finish(), expected);
+        }
+    }
+}
+
+#[test]
+fn after_an_offset_beyond_the_address_space_the_builder_is_as_before() {
+    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 0);
+    builder.add_key(b"fig");
+    let start_block = AssertUnwindSafe(|| builder.start_block(u64::MAX));
+    assert!(catch_unwind(start_block).is_err());
+    builder.add_key(b"lime");
+    assert_eq!(builder.finish(), build(POLICY, 0, &vec![(0, vec![b"fig".into(), b"lime".into()])]));
+}
+
+/// Cut to 32 bits, the filter's index would be 0.
+#[test]
+#[cfg(target_pointer_width = "32")]
+#[should_panic(expected = "capacity overflow: more filters than the address space has bytes")]
+fn a_filter_index_above_32_bits_panics() {
+    FilterBlockBuilder::new(POLICY).start_block(1 << 43);
 }
 
 #[test]

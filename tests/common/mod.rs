@@ -42,6 +42,8 @@ pub fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8])
         reference::block_filter(contents, block_offset),
         "block offset {block_offset} in filter block {contents:02x?}"
     );
+    let has_filters = reader.num_filters() > 0;
+    assert!(reader.base_lg() < 64 && (has_filters || reader.filter(block_offset).is_none()));
     assert_eq!(
         reader.key_may_match(block_offset, key),
         reference::block_key_may_match(contents, block_offset, key),
