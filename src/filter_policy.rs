@@ -7,17 +7,21 @@ use std::sync::Arc;
 /// Makes a small filter for a set of keys, and asks it whether a key may be in the set.
 ///
 /// A storage engine writes a filter beside the keys and asks it before it reads them: a `false`
-/// saves the read. Implement it for a filter of your own, or to wrap another policy. An engine
-/// whose [comparator](crate#custom-comparators) ignores parts of a key must wrap one, since equal
-/// keys must be equal bytes here.
+/// saves the read. Implement it for a filter of your own, or to wrap another policy.
 ///
 /// The trait is object safe, and it is implemented for `&P`, `Box<P>` and `Arc<P>`, so an engine
 /// may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
 ///
 /// Mirrors `FilterPolicy` in LevelDB's `include/leveldb/filter_policy.h`.
 ///
+/// # Comparators
+///
+/// Keys that the engine's comparator considers equal must be equal bytes to the filter. An engine
+/// whose comparator ignores parts of a key wraps a policy in one that drops those parts, or brings
+/// them into one form:
+///
 /// ```
-/// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+/// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
 ///
 /// /// For a comparator that ignores ASCII case.
 /// struct IgnoreCase(BloomFilterPolicy);
@@ -28,9 +32,14 @@ use std::sync::Arc;
 ///     }
 ///
 ///     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-///         let keys: Vec<_> = keys.iter().map(|key| key.to_ascii_lowercase()).collect();
-///         let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
-///         self.0.create_filter(&keys, dst);
+///         let (mut builder, mut lowercase) = (BloomFilterBuilder::new(), Vec::new());
+///         for key in keys {
+///             lowercase.clear();
+///             lowercase.extend_from_slice(key);
+///             lowercase.make_ascii_lowercase();
+///             builder.add_key(&lowercase);
+///         }
+///         builder.finish_into(self.0, dst);
 ///     }
 ///
 ///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
@@ -43,6 +52,15 @@ use std::sync::Arc;
 /// policy.create_filter(&[b"Key"], &mut filter);
 /// assert!(policy.key_may_match(b"kEY", &filter));
 /// ```
+///
+/// The name must be the engine's own. Filters under LevelDB's name were made of the keys as they
+/// are, and would deny a key in another spelling: such an engine must refuse that name, and read
+/// those tables without a filter.
+///
+/// Inside [`InternalKeyPolicy`](crate::InternalKeyPolicy) a wrapper sees user keys:
+/// `InternalKeyPolicy::new(IgnoreCase(policy))`. Outside it would see their trailers, too; one that
+/// cuts keys may then lose some. Keys for [`bloom_hash`](crate::bloom_hash) and
+/// [`BloomFilter::insert`](crate::BloomFilter::insert), which know no wrapper, must have its form.
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filters, in a filter block.
     ///

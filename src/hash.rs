@@ -42,7 +42,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// What a key is to a Bloom filter: its [`bloom_hash`], so that one hash serves many filters.
+/// What a user key is to a Bloom filter: its [`bloom_hash`], so that one hash serves many filters.
 ///
 /// A type of its own because a [`hash`] by another seed would find no key. The number is for those
 /// who store hashes.
@@ -73,7 +73,11 @@ impl BloomHash {
     }
 }
 
-/// Hashes a key as LevelDB's Bloom filter does.
+/// Hashes a user key as LevelDB's Bloom filter does.
+///
+/// Of an internal key this is not the hash that its table's filters hold, which are made of user
+/// keys: drop the 8-byte trailer first, or keys are lost. A wrapper's keys (see
+/// [`FilterPolicy`](crate::FilterPolicy#comparators)) are hashed in the form that it gives them.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 #[inline(never)] // A loop of lookups that has it in line takes a tenth longer: registers are short.

@@ -12,7 +12,7 @@ const STACK_KEYS: usize = 128;
 
 /// Puts filters on user keys where an engine hands in internal keys.
 ///
-/// A LevelDB database stores a user key with a trailer of 8 bytes, and a look-up does not know
+/// A LevelDB database stores a user key with a trailer of 8 bytes, and a lookup does not know
 /// the trailer of the entry that it seeks. This policy takes internal keys, drops the trailer,
 /// and gives the user keys to the policy that it wraps. Its name is that policy's name, as it is
 /// in the tables that LevelDB writes.
@@ -26,8 +26,8 @@ const STACK_KEYS: usize = 128;
 /// that nothing panics and no key is lost. A table made by LevelDB's `TableBuilder` from keys
 /// without a trailer wants the inner policy, not this one.
 ///
-/// A policy for a custom comparator goes inside this one, where it sees user keys. Several versions
-/// of a user key count as so many keys, as in LevelDB.
+/// A policy for a [comparator](FilterPolicy#comparators) goes inside this one, where it sees user
+/// keys. Several versions of a user key count as so many keys, as in LevelDB.
 ///
 /// `create_filter` allocates a list of the keys where there are more than 128, 16 bytes for each
 /// on a 64-bit machine; `key_may_match` does not allocate.

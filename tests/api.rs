@@ -64,6 +64,49 @@ fn builder_and_reader_may_hold_different_pointers_to_a_policy() {
     assert!(!owned.key_may_match(0, b"pear"));
 }
 
+/// For a comparator that ignores what follows an at sign.
+struct IgnoreTag<P>(P);
+
+fn without_tag(key: &[u8]) -> &[u8] {
+    key.split(|&byte| byte == b'@').next().expect("one part or more")
+}
+
+impl<P: FilterPolicy> FilterPolicy for IgnoreTag<P> {
+    fn name(&self) -> &'static str {
+        "example.IgnoreTag"
+    }
+
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+        let keys: Vec<_> = keys.iter().map(|key| without_tag(key)).collect();
+        self.0.create_filter(&keys, dst);
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.0.key_may_match(without_tag(key), filter)
+    }
+}
+
+#[test]
+fn a_wrapper_that_cuts_keys_keeps_them_inside_the_policy_of_internal_keys_only() {
+    fn num_lost(policy: impl FilterPolicy) -> usize {
+        let internal_key = |i: u64, tag: &str, sequence: u64| {
+            let trailer = (sequence << 8 | 1).to_le_bytes();
+            [format!("key {i}{tag}").as_bytes(), &trailer].concat()
+        };
+        let keys: Vec<_> = (0..1_000).map(|i| internal_key(i, "@red", i)).collect();
+        let filter = create_filter(&policy, &keys);
+        let is_lost = |&i: &u64| {
+            ["", "@blue"]
+                .iter()
+                .any(|tag| !policy.key_may_match(&internal_key(i, tag, 0x4040), &filter))
+        };
+        (0..1_000).filter(is_lost).count()
+    }
+
+    assert_eq!(num_lost(InternalKeyPolicy::new(IgnoreTag(POLICY))), 0);
+    assert!(num_lost(IgnoreTag(InternalKeyPolicy::new(POLICY))) > 0);
+}
+
 #[test]
 fn types_have_the_common_traits() {
     fn assert_is_value<T: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static>() {}

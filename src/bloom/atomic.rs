@@ -53,7 +53,8 @@ impl AtomicBloomFilter {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Adds the key with this [`bloom_hash`]. `true` if it may have been in already.
+    /// Adds the key with this [`bloom_hash`], that of the user key. `true` if it may have been in
+    /// already.
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         let mut all = 1;

@@ -48,7 +48,7 @@ impl BloomFilterBuilder {
         self.add_hash(bloom_hash(key));
     }
 
-    /// Adds the key with this [`bloom_hash`].
+    /// Adds the key with this [`bloom_hash`], that of the user key.
     #[inline]
     pub fn add_hash(&mut self, hash: BloomHash) {
         self.hashes.push(hash);

@@ -24,8 +24,8 @@ const MAX_SORTED: usize = 128;
 /// keys.
 const CLASSES: usize = 8;
 
-/// Writes the [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`: of many keys that are
-/// looked up in several filters. Faster than a key at a time, as their hashes overlap.
+/// Writes the [`bloom_hash`](super::bloom_hash) of `keys[i]`, a user key, to `hashes[i]`: of many
+/// keys that are looked up in several filters. Faster than a key at a time, as their hashes overlap.
 ///
 /// What `hashes` held is overwritten. Takes time linear in the keys' bytes, and allocates nothing.
 ///

@@ -9,6 +9,9 @@ use crate::{BloomFilterShape, BloomHash, InvalidFilter, bloom_hash};
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Reads the number of bits and of probes, in constant time.
     ///
+    /// Verify the checksum of what the bytes were read from first: no error tells a flipped bit, and
+    /// with wrong bytes no filter keeps its keys.
+    ///
     /// A probe count of 0 is accepted: such a filter matches every key, as in LevelDB.
     ///
     /// # Errors

@@ -15,7 +15,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Adds the key with this [`bloom_hash`]. `true` if it may have been in already.
+    /// Adds the key with this [`bloom_hash`], that of the user key. `true` if it may have been in
+    /// already.
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let probes = self.probes;
         probes.set_bits(self.bits_mut(), hash)
