@@ -1,21 +1,30 @@
 //! LevelDB's built-in Bloom filter.
 //!
 //! Mirrors [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
+//!
+//! Who calls whom, always downwards:
+//!
+//! ```text
+//! builder                        keys come first, a policy last
+//! policy                         the shape and the filter for a number of keys; LevelDB's answers
+//! atomic, filter, measure        a filter at hand: asked, changed, measured
+//! sizing, runs, tuned, accuracy  what decides a shape: numbers only, no filter's bytes
+//! bits                           which bits a key has, set and asked: no policy
+//! error, shape                   what all the others speak of
+//! ```
 
 // First, for their methods to come before those of other modules in the docs.
 mod policy;
-mod shape;
 
 mod accuracy;
 mod atomic;
+mod bits;
 mod builder;
-mod create;
 mod error;
 mod filter;
-mod lookup;
-mod probes;
-mod regions;
+mod measure;
 mod runs;
+mod shape;
 mod sizing;
 mod tuned;
 

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::probes::Probes;
-use super::{BloomFilter, BloomFilterShape};
+use super::bits::probes::Probes;
+use super::filter::BloomFilter;
+use super::shape::BloomFilterShape;
 use crate::{BloomHash, bloom_hash};
 
 /// A filter beside a memtable that is read while it is written: any number of threads insert keys

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{BloomFilterPolicy, create};
+use super::bits::create;
+use super::policy::BloomFilterPolicy;
 use crate::hash::bloom_hash_four;
 use crate::{BloomHash, bloom_hash};
 

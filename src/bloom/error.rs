@@ -3,8 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::BloomFilterShape;
-use super::probes::MAX_PROBES;
+use super::shape::{BloomFilterShape, MAX_PROBES};
 
 /// Why bytes are not a filter that [`BloomFilter`](crate::BloomFilter) can read.
 ///

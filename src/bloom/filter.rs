@@ -1,14 +1,14 @@
 //! A filter's bytes, parsed once.
 
-// In the order in which rustdoc shall show the methods.
-mod ask;
-mod change;
-mod measure;
-
 use std::fmt;
 
-use super::BloomFilterShape;
-use super::probes::Probes;
+use super::accuracy::different_third_probes;
+use super::bits::many;
+use super::bits::probes::Probes;
+use super::error::{InvalidFilter, ShapeMismatch};
+use super::shape::{BloomFilterShape, MAX_PROBES};
+use crate::hash::bloom_hash_batch;
+use crate::{BloomHash, bloom_hash};
 
 /// A filter that is asked more than once: its bytes, parsed ahead of the lookups.
 ///
@@ -58,6 +58,150 @@ impl BloomFilter<Vec<u8>> {
 }
 
 impl<B: AsRef<[u8]>> BloomFilter<B> {
+    /// Reads the number of bits and of probes, in constant time.
+    ///
+    /// Verify the checksum of what the bytes were read from first: no error tells a flipped bit, and
+    /// with wrong bytes no filter keeps its keys.
+    ///
+    /// A probe count of 0 is accepted: such a filter matches every key, as in LevelDB.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are shorter than 2, or their last one, the number of probes, is above 30. An
+    /// engine that wants LevelDB's answers for those (nothing, and every key) can ask the policy,
+    /// or take them from the error.
+    pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
+        match *bytes.as_ref() {
+            [] | [_] => Err(InvalidFilter::TooShort { len: bytes.as_ref().len() }),
+            [.., num_probes] if num_probes > MAX_PROBES => {
+                Err(InvalidFilter::ReservedProbeCount { num_probes })
+            }
+            [ref bits @ .., num_probes] => {
+                Ok(Self { probes: Probes::new(bits.len(), num_probes), bytes })
+            }
+        }
+    }
+
+    /// Whether `key` may be among the filter's keys.
+    ///
+    /// The same answer as [`BloomFilterPolicy`](crate::BloomFilterPolicy)'s. Takes time linear in
+    /// the key's length and in the number of probes; never panics, and allocates nothing.
+    #[inline]
+    #[must_use]
+    pub fn key_may_match(&self, key: &[u8]) -> bool {
+        self.hash_may_match(bloom_hash(key))
+    }
+
+    /// Whether the key with this [`bloom_hash`] may be among the filter's keys.
+    #[inline]
+    #[must_use]
+    pub fn hash_may_match(&self, hash: BloomHash) -> bool {
+        self.probes.may_match(self.bits(), hash)
+    }
+
+    /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; faster than a key at
+    /// a time, as the keys' hashes and probes overlap.
+    ///
+    /// What `matches` held is overwritten. Allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the slices differ in length.
+    pub fn keys_may_match(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
+        assert_eq!(keys.len(), matches.len(), "as many answers as keys");
+        many::may_match(self.bits(), self.probes, matches, |start, hashes| {
+            bloom_hash_batch(&keys[start..start + hashes.len()], hashes);
+        });
+    }
+
+    /// Writes to `matches[i]` whether the key with the [`bloom_hash`] `hashes[i]` may be among the
+    /// filter's keys.
+    ///
+    /// What `matches` held is overwritten. Allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the slices differ in length.
+    pub fn hashes_may_match(&self, hashes: &[BloomHash], matches: &mut [bool]) {
+        assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
+        many::may_match(self.bits(), self.probes, matches, |start, batch| {
+            batch.copy_from_slice(&hashes[start..start + batch.len()]);
+        });
+    }
+
+    /// The filter's length and number of probes.
+    #[inline]
+    #[must_use]
+    pub fn shape(&self) -> BloomFilterShape {
+        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count() }
+    }
+
+    /// The filter's bytes, the byte of the probe count included.
+    #[inline]
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// Gives the buffer back.
+    #[inline]
+    #[must_use]
+    pub fn into_inner(self) -> B {
+        self.bytes
+    }
+
+    /// The number of bits that are set. Takes time linear in the filter's length.
+    #[must_use]
+    pub fn count_ones(&self) -> u64 {
+        self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
+    }
+
+    /// The share of the bits that are set, 0 to 1.
+    ///
+    /// About half of them in a filter that holds the keys that it was made for and has the best
+    /// number of probes. With LevelDB's 6 probes for 10 bits per key 0.45, and less in large
+    /// filters, where third probes meet: 0.42 at 300,000 keys, 0.39 at 10 million. Takes time linear
+    /// in the filter's length.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+    pub fn fill_ratio(&self) -> f64 {
+        self.count_ones() as f64 / self.shape().num_bits() as f64
+    }
+
+    /// An estimate of the number of different keys that were inserted, from the bits that are set.
+    ///
+    /// Mostly within 2 % at 10 bits per key and more, and within 12 % at 5. Infinite where all bits
+    /// are set, or for a filter with a probe count of 0. Takes time linear in the filter's length.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+    ///
+    /// let mut filter = BloomFilter::empty(BloomFilterPolicy::default().shape(1_000));
+    /// for key in 0..1_000_u32 {
+    ///     filter.insert(&key.to_le_bytes());
+    /// }
+    /// assert!((950.0..1_050.0).contains(&filter.estimated_num_keys()));
+    /// ```
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
+    pub fn estimated_num_keys(&self) -> f64 {
+        let shape = self.shape();
+        if shape.num_probes() == 0 {
+            return f64::INFINITY;
+        }
+        let num_probes = f64::from(shape.num_probes());
+        // So many probes with nothing in common would set as many bits.
+        let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
+        let mut num_keys = probes / num_probes;
+        if probes.is_finite() && shape.num_probes() > 2 {
+            // Each round leaves at most half of the error.
+            for _ in 0..50 {
+                num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
+            }
+        }
+        num_keys.max(0.0)
+    }
+
     pub(super) fn with_probes(bytes: B, probes: Probes) -> Self {
         Self { bytes, probes }
     }
@@ -66,6 +210,72 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     fn bits(&self) -> &[u8] {
         let bytes = self.bytes.as_ref();
         &bytes[..bytes.len() - 1]
+    }
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
+    /// Adds `key` to the filter's keys. `true` if it may have been in already, that is, if all its
+    /// bits were set.
+    ///
+    /// The bytes become those of a filter of this size with the key among its keys. Allocates
+    /// nothing. To build a whole filter,
+    /// [`create_filter`](crate::FilterPolicy::create_filter) and
+    /// [`BloomFilterBuilder`](crate::BloomFilterBuilder) are faster.
+    pub fn insert(&mut self, key: &[u8]) -> bool {
+        self.insert_hash(bloom_hash(key))
+    }
+
+    /// Adds the key with this [`bloom_hash`], that of the user key. `true` if it may have been in
+    /// already.
+    pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
+        let probes = self.probes;
+        probes.set_bits(self.bits_mut(), hash)
+    }
+
+    /// Takes all keys out: all bits become 0, and the number of probes stays.
+    ///
+    /// For a filter that is used again, such as the next memtable's. Takes time linear in the
+    /// filter's length, and allocates nothing. A filter with a probe count of 0 still matches every
+    /// key.
+    pub fn clear(&mut self) {
+        self.bits_mut().fill(0);
+    }
+
+    /// Adds the keys of `other`: the bytes become those of a filter of this size with both filters'
+    /// keys.
+    ///
+    /// Takes time linear in the filter's length, whatever the number of keys.
+    ///
+    /// # Errors
+    ///
+    /// If the filters differ in their number of bits or of probes; then nothing is changed.
+    ///
+    /// ```
+    /// # use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+    /// let shape = BloomFilterPolicy::default().shape(4_096);
+    /// let (mut fruit, mut nuts) = (BloomFilter::empty(shape), BloomFilter::empty(shape));
+    /// nuts.insert(b"almond");
+    /// fruit.union_with(&nuts)?;
+    /// assert!(fruit.key_may_match(b"almond"));
+    /// # Ok::<(), leveldb_filter::ShapeMismatch>(())
+    /// ```
+    pub fn union_with(
+        &mut self,
+        other: &BloomFilter<impl AsRef<[u8]>>,
+    ) -> Result<(), ShapeMismatch> {
+        if self.shape() != other.shape() {
+            return Err(ShapeMismatch { shape: self.shape(), other: other.shape() });
+        }
+        for (byte, other) in self.bits_mut().iter_mut().zip(other.bits()) {
+            *byte |= other;
+        }
+        Ok(())
+    }
+
+    fn bits_mut(&mut self) -> &mut [u8] {
+        let bytes = self.bytes.as_mut();
+        let num_bytes = bytes.len() - 1;
+        &mut bytes[..num_bytes]
     }
 }
 

@@ -1,7 +1,11 @@
 //! The policy: how long a filter of so many keys is, and how many probes it has.
 
-use super::probes::{MAX_PROBES, may_match_once};
-use super::{BloomFilter, BloomFilterShape, InvalidFilter, create, tuned};
+use super::bits::create;
+use super::bits::one::may_match_once;
+use super::error::InvalidFilter;
+use super::filter::BloomFilter;
+use super::shape::{BloomFilterShape, MAX_PROBES};
+use super::tuned;
 use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 use crate::{BloomHash, FilterPolicy};
 

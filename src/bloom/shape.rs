@@ -1,5 +1,12 @@
 //! The length of a filter and its number of probes.
 
+/// The most probes that a filter's last byte can ask for; LevelDB reserves larger values for future
+/// encodings.
+pub(super) const MAX_PROBES: u8 = 30;
+
+/// The bytes that 32-bit hashes can reach.
+pub(super) const MAX_BYTES: u64 = 1 << 29;
+
 /// The length and the number of probes of a filter: what a
 /// [policy](crate::BloomFilterPolicy::shape) decides for a number of keys, or what a
 /// [filter](crate::BloomFilter::shape) at hand has.

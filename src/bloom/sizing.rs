@@ -1,7 +1,7 @@
 //! The fewest bits per key for a false-positive rate.
 
 use super::accuracy::{Filters, MIN_BITS_FAVOURED};
-use super::probes::MAX_PROBES;
+use super::shape::MAX_PROBES;
 use super::{BloomFilterPolicy, BloomFilterShape, policy, tuned};
 
 /// The millibits per key between the policies that are tried.

@@ -7,8 +7,7 @@
 use super::accuracy::{
     Lattice, MIN_BITS_FAVOURED, NUM_HASHES, NUM_VALUES, float, probability_of_hit,
 };
-use super::probes::{MAX_BYTES, MAX_PROBES};
-use super::shape::BloomFilterShape;
+use super::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES};
 
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another.
 pub(super) fn shape(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {

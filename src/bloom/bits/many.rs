@@ -1,12 +1,13 @@
 //! Looking up many keys at once.
 
-use super::probes::{BATCH, Batch, Probes, SMALL_BATCH, bit};
+use super::batch::{BATCH, Batch, SMALL_BATCH};
+use super::probes::{Probes, bit};
 use crate::BloomHash;
 
 /// Writes for each key whether all its bits are set.
 ///
 /// `hash` writes the hashes of the keys that begin at an index into a slice of at most [`BATCH`].
-pub(super) fn may_match(
+pub(crate) fn may_match(
     bits: &[u8],
     probes: Probes,
     matches: &mut [bool],

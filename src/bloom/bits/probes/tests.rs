@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::batch::Divisor;
-use super::{Probes, byte_index};
+use super::{Divisor, Probes, byte_index};
 
 /// The numbers of bytes at which something changes, or is most likely to go wrong.
 const NUM_BYTES: [usize; 22] = [

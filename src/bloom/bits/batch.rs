@@ -1,19 +1,19 @@
 //! The probes of many keys at once.
 
-use super::{Key, Probes, delta};
+use super::probes::{Divisor, ProbeSeq, Probes, delta};
 use crate::BloomHash;
 
 /// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
 /// few enough for the first-level cache.
-pub(crate) const BATCH: usize = 128;
+pub(super) const BATCH: usize = 128;
 
 /// How many keys make a batch of few keys, such as those of a filter block: an array of [`BATCH`]
 /// costs more to clear than they need.
-pub(crate) const SMALL_BATCH: usize = 32;
+pub(super) const SMALL_BATCH: usize = 32;
 
 /// The probes of up to `N` keys: two of each key, then the next two of each, and so on, in plain
 /// loops over arrays for the compiler to make vector instructions of.
-pub(crate) struct Batch<const N: usize> {
+pub(super) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
     /// The probes that each key has left.
@@ -26,7 +26,7 @@ pub(crate) struct Batch<const N: usize> {
 }
 
 impl<const N: usize> Batch<N> {
-    pub(crate) fn new(probes: Probes) -> Self {
+    pub(super) fn new(probes: Probes) -> Self {
         let (divisor, zeros) = (Divisor::new(probes), [0; N]);
         Self {
             probes,
@@ -41,7 +41,7 @@ impl<const N: usize> Batch<N> {
 
     /// Starts over with `len` keys, whose hashes `fill` writes.
     #[inline]
-    pub(crate) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [BloomHash])) {
+    pub(super) fn start(&mut self, len: usize, fill: impl FnOnce(&mut [BloomHash])) {
         (self.left, self.len) = (self.probes.count, len);
         let hashes = &mut self.hashes[..len];
         fill(hashes);
@@ -54,7 +54,7 @@ impl<const N: usize> Batch<N> {
     ///
     /// The second slice is empty if only one probe was left; `None` if there was none.
     #[inline]
-    pub(crate) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
+    pub(super) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
         let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;
         let (hashes, deltas) = (&mut hashes[..*len], &deltas[..*len]);
         let (first, second) = (&mut first[..*len], &mut second[..*len]);
@@ -75,15 +75,15 @@ impl<const N: usize> Batch<N> {
 
     /// Whether no probe is left.
     #[inline]
-    pub(crate) fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.left == 0
     }
 
     /// Whether the bits of all probes that are left are set for the key at `index`.
     #[inline]
-    pub(crate) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
-        let key = Key { delta: self.deltas[index], hash: self.hashes[index].0 };
-        self.probes.rest_may_match(bits, key, self.left)
+    pub(super) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
+        let seq = ProbeSeq { delta: self.deltas[index], hash: self.hashes[index].0 };
+        self.probes.rest_may_match(bits, seq, self.left)
     }
 }
 
@@ -114,44 +114,5 @@ fn advance_by_two(
         *first = divisor.remainder(hash.0);
         *second = divisor.remainder(second_hash);
         hash.0 = second_hash.wrapping_add(delta);
-    }
-}
-
-/// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
-#[derive(Clone, Copy)]
-pub(super) struct Divisor {
-    num_bits: u64,
-    /// `ceil(2^shift / num_bytes)`, at most 2<sup>30</sup>.
-    reciprocal: u32,
-    /// 29 more than `ceil(log2(num_bytes))`.
-    shift: u32,
-}
-
-impl Divisor {
-    pub(super) fn new(probes: Probes) -> Self {
-        let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
-        // From ceil(2^61 / num_bytes), which has too many digits.
-        let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
-        Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
-    }
-
-    /// `hash` modulo the number of bits.
-    ///
-    /// Its quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal /
-    /// 2^shift` is exact: the reciprocal times `num_bytes` is too large by less than `num_bytes`,
-    /// so the quotient is by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
-    /// the next whole number.
-    #[inline]
-    pub(super) fn remainder(self, hash: u32) -> u32 {
-        let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
-        #[expect(clippy::cast_possible_truncation, reason = "a remainder needs the low 32 bits")]
-        let multiple = if cfg!(target_arch = "aarch64") {
-            // Its vectors have no product of 64 bits.
-            (quotient as u32).wrapping_mul(self.num_bits as u32)
-        } else {
-            (quotient * self.num_bits) as u32
-        };
-        hash.wrapping_sub(multiple)
     }
 }

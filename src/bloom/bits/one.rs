@@ -1,0 +1,207 @@
+//! One key: whether all its bits are set, and setting them.
+#![expect(
+    clippy::inline_always,
+    reason = "left to the compiler, lookups take up to a fifth longer: it merges the functions \
+              below, which then spill registers, or calls where they could jump"
+)]
+
+use super::probes::{MAX_CACHED_BYTES, ProbeSeq, Probes, ROTATES_BYTES, bit, byte_index, delta};
+use crate::BloomHash;
+
+impl Probes {
+    /// Whether all bits of a key are set.
+    #[inline(always)]
+    pub(crate) fn may_match(&self, bits: &[u8], hash: BloomHash) -> bool {
+        let seq = ProbeSeq::new(hash);
+        if bits.len() > MAX_CACHED_BYTES {
+            uncached_may_match(self.reciprocal, self.reached(bits), seq, self.count)
+        } else if self.count == 6 {
+            // LevelDB's number for 9 and 10 bits per key, the only one in line with the caller.
+            all_set::<6>(self.reciprocal, bits, seq)
+        } else {
+            may_match_out_of_line(self.reciprocal, bits, seq, self.count)
+        }
+    }
+
+    /// Whether the last `left` bits of a key are set.
+    ///
+    /// `bits` are those that hashes [reach](Self::reached).
+    #[inline]
+    pub(super) fn rest_may_match(&self, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
+        match left {
+            // What a batch leaves of LevelDB's 6, and of 8 in larger tuned filters, in line too.
+            4 => all_set::<4>(self.reciprocal, bits, seq),
+            6 => all_set::<6>(self.reciprocal, bits, seq),
+            _ => may_match_out_of_line(self.reciprocal, bits, seq, left),
+        }
+    }
+
+    /// [`may_match`](Self::may_match) for a filter whose bytes `byte` gives.
+    #[inline(always)]
+    pub(crate) fn may_match_in(&self, byte: impl Fn(usize) -> Option<u8>, hash: BloomHash) -> bool {
+        let (reciprocal, num_bytes, seq) = (self.reciprocal, self.num_bytes, ProbeSeq::new(hash));
+        match self.count {
+            // Numbers that are known are unrolled.
+            6 => all_set_in(reciprocal, num_bytes, byte, seq, 6),
+            8 => all_set_in(reciprocal, num_bytes, byte, seq, 8),
+            count => all_set_in(reciprocal, num_bytes, byte, seq, count.into()),
+        }
+    }
+
+    /// Sets all bits of a key. `true` if they were set already.
+    pub(crate) fn set_bits(&self, bits: &mut [u8], hash: BloomHash) -> bool {
+        let mut all = 1;
+        for (byte, bit) in self.bits_of(hash) {
+            let byte = &mut bits[byte];
+            all &= *byte >> bit;
+            *byte |= 1 << bit;
+        }
+        all & 1 != 0
+    }
+}
+
+/// [`Probes::may_match`] for a filter that is asked once; `bits` is not empty.
+#[inline(always)]
+pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
+    // So few remainders cost less than the division for a reciprocal.
+    if count <= 2 {
+        return few_may_match(bits, count, hash);
+    }
+    let (probes, seq) = (Probes::new(bits.len(), count), ProbeSeq::new(hash));
+    if bits.len() > MAX_CACHED_BYTES {
+        uncached_may_match(probes.reciprocal, probes.reached(bits), seq, count)
+    } else {
+        group_may_match(probes.reciprocal, bits, seq, count)
+    }
+}
+
+/// [`may_match_once`] for at most two probes.
+#[inline(always)]
+fn few_may_match(bits: &[u8], count: u8, hash: BloomHash) -> bool {
+    let num_bits = bits.len() as u64 * 8;
+    #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
+    let bit_of = |hash: u32| bit(bits, (u64::from(hash) % num_bits) as u32);
+    match count {
+        0 => true,
+        1 => bit_of(hash.0) & 1 != 0,
+        _ => bit_of(hash.0) & bit_of(hash.0.wrapping_add(delta(hash))) & 1 != 0,
+    }
+}
+
+/// Whether all bits of a key are set in a filter that is in no cache.
+///
+/// Branches for each of the first two probes, with which most absent keys end: a mispredicted
+/// branch costs less than a miss that it saves.
+#[inline(never)]
+fn uncached_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, count: u8) -> bool {
+    match count {
+        0 => true,
+        1 => all_set::<1>(reciprocal, bits, seq),
+        _ => {
+            all_set::<1>(reciprocal, bits, seq)
+                && all_set::<1>(reciprocal, bits, seq.skip(1))
+                && may_match_out_of_line(reciprocal, bits, seq.skip(2), count - 2)
+        }
+    }
+}
+
+/// [`group_may_match`] for callers who need the registers themselves.
+#[inline(never)]
+fn may_match_out_of_line(reciprocal: u64, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
+    group_may_match(reciprocal, bits, seq, left)
+}
+
+/// Whether the next `left` bits of a key are set.
+///
+/// Each number up to 13 has a function of its own. Up to 8 bits are one group, without a branch
+/// between them: it would cost more than it saves. From 9 up, a branch on the first 3 to 5 spares
+/// most absent keys the rest: two would leave too many of them, and with more the branch is decided
+/// later, which costs every key that it mispredicts. The rest then is in as few groups as there can
+/// be.
+#[inline(always)]
+fn group_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
+    match left {
+        0 => true,
+        1 => one_group::<1>(reciprocal, bits, seq),
+        2 => one_group::<2>(reciprocal, bits, seq),
+        3 => one_group::<3>(reciprocal, bits, seq),
+        4 => one_group::<4>(reciprocal, bits, seq),
+        5 => one_group::<5>(reciprocal, bits, seq),
+        6 => one_group::<6>(reciprocal, bits, seq),
+        7 => one_group::<7>(reciprocal, bits, seq),
+        8 => one_group::<8>(reciprocal, bits, seq),
+        9 => two_groups::<3, 6>(reciprocal, bits, seq),
+        10 => two_groups::<3, 7>(reciprocal, bits, seq),
+        11 => two_groups::<3, 8>(reciprocal, bits, seq),
+        12 => two_groups::<4, 8>(reciprocal, bits, seq),
+        13 => two_groups::<5, 8>(reciprocal, bits, seq),
+        14.. => many_groups(reciprocal, bits, seq, left),
+    }
+}
+
+#[inline(never)]
+fn one_group<const N: u32>(reciprocal: u64, bits: &[u8], seq: ProbeSeq) -> bool {
+    all_set::<N>(reciprocal, bits, seq)
+}
+
+#[inline(never)]
+fn two_groups<const N: u32, const M: u32>(reciprocal: u64, bits: &[u8], seq: ProbeSeq) -> bool {
+    all_set::<N>(reciprocal, bits, seq) && all_set::<M>(reciprocal, bits, seq.skip(N))
+}
+
+#[inline(never)]
+fn many_groups(reciprocal: u64, bits: &[u8], mut seq: ProbeSeq, mut left: u8) -> bool {
+    if !all_set::<4>(reciprocal, bits, seq) {
+        return false;
+    }
+    (seq, left) = (seq.skip(4), left - 4);
+    while left >= 8 {
+        if !all_set::<8>(reciprocal, bits, seq) {
+            return false;
+        }
+        (seq, left) = (seq.skip(8), left - 8);
+    }
+    may_match_out_of_line(reciprocal, bits, seq, left)
+}
+
+/// Whether the next `N` bits of a key are all set.
+///
+/// `bits` are those that hashes [reach](Probes::reached), and `reciprocal` is that of their number.
+///
+/// One answer at the end instead of a branch for each bit: the branches of a key that is not in the
+/// filter cannot be predicted, and cost more than the probes that they save.
+#[inline(always)]
+fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], seq: ProbeSeq) -> bool {
+    all_set_in(reciprocal, bits.len() as u64, |index| bits.get(index).copied(), seq, N)
+}
+
+/// [`all_set`] for `count` bits of a filter whose bytes `byte` gives.
+#[inline(always)]
+fn all_set_in(
+    reciprocal: u64,
+    num_bytes: u64,
+    byte: impl Fn(usize) -> Option<u8>,
+    ProbeSeq { delta, mut hash }: ProbeSeq,
+    count: u32,
+) -> bool {
+    // Turned from each byte's bit to the next one's, which takes fewer registers than to shift each
+    // byte: after the probe of hash `h`, bit `h % 8` tells whether all bits so far are set.
+    let mut answer = u8::MAX;
+    for _ in 0..count {
+        let Some(byte) = byte(byte_index(reciprocal, num_bytes, hash)) else {
+            // Not reached. An answer made of the bytes so far makes the compiler load each of them
+            // before the next index; with a panic it puts off all loads, and registers run out.
+            return answer & 1 != 0;
+        };
+        answer = if ROTATES_BYTES {
+            answer.rotate_left(delta) & byte
+        } else {
+            answer & byte >> (hash % 8)
+        };
+        hash = hash.wrapping_add(delta);
+    }
+    if ROTATES_BYTES {
+        answer = answer.rotate_right(hash.wrapping_sub(delta));
+    }
+    answer & 1 != 0
+}

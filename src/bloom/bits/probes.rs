@@ -1,0 +1,151 @@
+//! The one place that knows which bits a key probes.
+//!
+//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: a
+//! key's hash stands for its first probe, each further one adds [`delta`], and the bit is the sum
+//! modulo 2<sup>32</sup> modulo the number of bits.
+//!
+//! That last remainder is what costs. It is taken without a division, and in two ways that suit
+//! the two uses: by [`byte_index`] for one key, and by a [`Divisor`] for many. Only a filter that
+//! is asked once and has one or two probes is divided for.
+
+#[cfg(test)]
+mod tests;
+
+use crate::BloomHash;
+use crate::bloom::shape::MAX_BYTES;
+
+/// The longest filter that is taken to be in a cache. Above it almost every probe is a miss, which
+/// costs more than a mispredicted branch.
+pub(super) const MAX_CACHED_BYTES: usize = 8 << 20;
+
+/// Whether the processor rotates a byte in one step; AArch64 takes six.
+pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
+
+/// Which bits a key looks at, for a filter of a given size and number of probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Probes {
+    pub(super) count: u8,
+    /// At most [`MAX_BYTES`]; a filter beyond them leaves every hash as it is.
+    pub(super) num_bytes: u64,
+    /// `ceil(2^64 / num_bits)`.
+    pub(super) reciprocal: u64,
+}
+
+impl Probes {
+    /// `num_bytes` is the length of the filter without the byte of the probe count; not 0.
+    #[inline]
+    pub(crate) const fn new(num_bytes: usize, count: u8) -> Self {
+        let num_bytes = num_bytes as u64;
+        let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES };
+        Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
+    }
+
+    pub(crate) const fn count(&self) -> u8 {
+        self.count
+    }
+
+    /// The bytes of a filter that hashes can reach.
+    pub(super) fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
+        #[expect(clippy::cast_possible_truncation, reason = "at most bits.len()")]
+        &bits[..self.num_bytes as usize]
+    }
+
+    /// The byte of each of a key's bits, and the bit's place in it.
+    #[inline]
+    pub(crate) fn bits_of(self, hash: BloomHash) -> impl Iterator<Item = (usize, u32)> {
+        let ProbeSeq { delta, mut hash } = ProbeSeq::new(hash);
+        (0..self.count).map(move |_| {
+            let bit = (byte_index(self.reciprocal, self.num_bytes, hash), hash % 8);
+            hash = hash.wrapping_add(delta);
+            bit
+        })
+    }
+}
+
+/// What is added to a key's hash from probe to probe.
+#[inline]
+pub(super) const fn delta(BloomHash(hash): BloomHash) -> u32 {
+    hash.rotate_right(17)
+}
+
+/// The probes of a key, from a certain one on.
+#[derive(Clone, Copy)]
+pub(super) struct ProbeSeq {
+    /// What is added to the hash from probe to probe.
+    // First, to arrive in the register that rotations count by, on x86-64 Linux.
+    pub(super) delta: u32,
+    /// Stands for the next probe.
+    pub(super) hash: u32,
+}
+
+impl ProbeSeq {
+    #[inline]
+    pub(super) fn new(hash: BloomHash) -> Self {
+        Self { delta: delta(hash), hash: hash.0 }
+    }
+
+    #[inline]
+    pub(super) fn skip(self, num_probes: u32) -> Self {
+        Self { hash: self.hash.wrapping_add(self.delta.wrapping_mul(num_probes)), ..self }
+    }
+}
+
+/// The index of the byte with the bit that `hash` stands for.
+///
+/// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
+/// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since the
+/// number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the bit
+/// within it is `hash % 8`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
+pub(super) fn byte_index(reciprocal: u64, num_bytes: u64, hash: u32) -> usize {
+    let fraction = reciprocal.wrapping_mul(hash.into());
+    ((u128::from(fraction) * u128::from(num_bytes)) >> 64) as usize
+}
+
+/// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
+#[derive(Clone, Copy)]
+pub(super) struct Divisor {
+    num_bits: u64,
+    /// `ceil(2^shift / num_bytes)`, at most 2<sup>30</sup>.
+    reciprocal: u32,
+    /// 29 more than `ceil(log2(num_bytes))`.
+    shift: u32,
+}
+
+impl Divisor {
+    pub(super) fn new(probes: Probes) -> Self {
+        let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
+        // From ceil(2^61 / num_bytes), which has too many digits.
+        let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
+        Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
+    }
+
+    /// `hash` modulo the number of bits.
+    ///
+    /// Its quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal /
+    /// 2^shift` is exact: the reciprocal times `num_bytes` is too large by less than `num_bytes`,
+    /// so the quotient is by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
+    /// the next whole number.
+    #[inline]
+    pub(super) fn remainder(self, hash: u32) -> u32 {
+        let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
+        #[expect(clippy::cast_possible_truncation, reason = "a remainder needs the low 32 bits")]
+        let multiple = if cfg!(target_arch = "aarch64") {
+            // Its vectors have no product of 64 bits.
+            (quotient as u32).wrapping_mul(self.num_bits as u32)
+        } else {
+            (quotient * self.num_bits) as u32
+        };
+        hash.wrapping_sub(multiple)
+    }
+}
+
+/// The bit at `position`, lowest in a byte of others.
+#[inline]
+pub(super) fn bit(bits: &[u8], position: u32) -> u8 {
+    let byte = bits[(position / 8) as usize];
+    // A rotation counts modulo 8 by itself.
+    if ROTATES_BYTES { byte.rotate_right(position) } else { byte >> (position % 8) }
+}
