@@ -108,7 +108,7 @@ fn bytes_are_counted() {
 }
 
 #[test]
-fn a_filter_above_8_mib_takes_scratch_memory_of_at_most_half_its_size_and_256_mib() {
+fn a_filter_above_8_mib_takes_scratch_memory_of_at_most_half_its_size() {
     const MIB: usize = 1 << 20;
     let scratch = |num_bytes: usize| {
         let (policy, mut dst) = (BloomFilterPolicy::new(num_bytes * 8), Vec::new());
@@ -116,14 +116,12 @@ fn a_filter_above_8_mib_takes_scratch_memory_of_at_most_half_its_size_and_256_mi
     };
     assert_eq!(scratch(8 * MIB), 0);
     let above = [1, 2, 3, 7, 8, 131071, 131072, 131073, 524288].map(|more| 8 * MIB + more);
-    for num_bytes in above.into_iter().chain([9, 15, 31, 100].map(|mib| mib * MIB + 4099)) {
+    for num_bytes in above.into_iter().chain([9, 15, 31].map(|mib| mib * MIB + 4099)) {
         let scratch = scratch(num_bytes);
         assert!(scratch <= num_bytes / 2, "{scratch} for {num_bytes} bytes");
         // Else the filter was not taken for one above the cache.
         assert!(scratch > num_bytes / 4, "{scratch} for {num_bytes} bytes");
     }
-    let scratch = scratch(600 * MIB);
-    assert!(scratch <= 256 * MIB, "{scratch} for 600 MiB");
 }
 
 #[test]

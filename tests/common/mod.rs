@@ -6,49 +6,48 @@ pub mod random;
 pub mod reference;
 pub mod strategies;
 pub mod table;
+pub mod ways;
 
-use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader, FilterPolicy};
+use leveldb_filter::{BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy};
 
 use table::{DataBlock, Table, TableError};
 
 /// The filter that `policy` makes for `keys`, alone in its buffer.
 pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> Vec<u8> {
-    let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
     let mut filter = Vec::new();
-    policy.create_filter(&keys, &mut filter);
+    policy.create_filter(&slices(keys), &mut filter);
     filter
 }
 
-/// Asserts that a lookup in `filter` answers as LevelDB does.
-#[track_caller]
-pub fn assert_matches_as_reference(key: &[u8], filter: &[u8]) {
-    let policy = BloomFilterPolicy::default();
-    let expected = reference::key_may_match(key, filter);
-    let hash = BloomHash::from_u32(reference::bloom_hash(key));
-    assert_eq!(
-        (policy.key_may_match(key, filter), policy.hash_may_match(hash, filter)),
-        (expected, expected),
-        "key {key:02x?} in filter {filter:02x?}"
-    );
+pub fn slices<K: AsRef<[u8]>>(keys: &[K]) -> Vec<&[u8]> {
+    keys.iter().map(AsRef::as_ref).collect()
 }
 
-/// Asserts that a reader of `contents` finds the bytes that LevelDB finds for `block_offset`, and
-/// answers as it does.
+/// Asserts that the table's filter block is rebuilt byte for byte, and that each key is found
+/// behind it; returns the keys.
 #[track_caller]
-pub fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
-    let reader = FilterBlockReader::new(BloomFilterPolicy::default(), contents);
-    assert_eq!(
-        reader.filter(block_offset),
-        reference::block_filter(contents, block_offset),
-        "block offset {block_offset} in filter block {contents:02x?}"
-    );
-    let has_filters = reader.num_filters() > 0;
-    assert!(reader.base_lg() < 64 && (has_filters || reader.filter(block_offset).is_none()));
-    assert_eq!(
-        reader.key_may_match(block_offset, key),
-        reference::block_key_may_match(contents, block_offset, key),
-        "key {key:02x?} at block offset {block_offset} in filter block {contents:02x?}"
-    );
+pub fn assert_filters_are_rebuilt(
+    table: &Table<'_>,
+    policy: impl FilterPolicy + Copy,
+    base_lg: u8,
+) -> Vec<Vec<u8>> {
+    let filter_block = table.filter_block().unwrap().expect("a filter block");
+    assert_eq!(filter_block.policy_name, policy.name());
+    let mut keys = Vec::new();
+    let reader = FilterBlockReader::new(policy, &filter_block.contents);
+    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
+    builder.start_block(0);
+    for block in table.data_blocks() {
+        assert!(reader.filter(block.offset()).is_some(), "no filter for {}", block.offset());
+        for key in block_keys(table, block).unwrap() {
+            assert!(reader.key_may_match(block.offset(), &key), "{key:02x?} is lost");
+            builder.add_key(&key);
+            keys.push(key);
+        }
+        builder.start_block(block.end);
+    }
+    assert!(builder.finish() == *filter_block.contents, "another filter block");
+    keys
 }
 
 /// The keys of a data block, all at once.

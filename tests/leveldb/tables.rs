@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fmt, fs, process};
 
-use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
-};
+use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
 use proptest::prelude::*;
 
-use crate::cases::{Keys, any_keys, check, many_keys};
+use crate::cases::check;
 use crate::common::random::words;
+use crate::common::strategies::{Keys, any_keys, many_keys};
 use crate::common::table::Table;
 use crate::process::{LevelDb, Request};
 
@@ -114,30 +113,9 @@ impl Drop for TempPath {
     }
 }
 
-/// Asserts that the table's filter block is rebuilt byte for byte, and that each key is found
-/// behind it; returns the keys.
 fn assert_filters_are_rebuilt(path: &Path, policy: impl FilterPolicy + Copy) -> Vec<Vec<u8>> {
     let file = fs::read(path).unwrap();
-    let table = Table::open(&file).unwrap();
-    let filter_block = table.filter_block().unwrap().expect("a filter block");
-    assert_eq!(filter_block.policy_name, policy.name());
-
-    let mut keys = Vec::new();
-    let reader = FilterBlockReader::new(policy, &filter_block.contents);
-    let mut builder = FilterBlockBuilder::new(policy);
-    builder.start_block(0);
-    for block in table.data_blocks() {
-        let visit = |key: &[u8]| {
-            assert!(reader.key_may_match(block.offset(), key), "{key:02x?} is lost");
-            builder.add_key(key);
-            keys.push(key.to_vec());
-        };
-        table.visit_keys(block, visit).unwrap();
-        assert!(reader.filter(block.offset()).is_some(), "no filter for {}", block.offset());
-        builder.start_block(block.end);
-    }
-    assert!(builder.finish() == *filter_block.contents, "another filter block");
-    keys
+    crate::common::assert_filters_are_rebuilt(&Table::open(&file).unwrap(), policy, 11)
 }
 
 /// Returns the bytes of all values.

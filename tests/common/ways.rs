@@ -1,0 +1,157 @@
+//! Every way to make a filter, and every way to ask one.
+
+use leveldb_filter::{
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder,
+    FilterBlockReader, FilterPolicy, InternalKeyPolicy, InvalidFilter, bloom_hash,
+};
+
+use super::{reference, slices};
+
+/// Shows `see` the filter that `policy` makes of `keys`, by every way to make it.
+pub fn for_each_filter(
+    policy: BloomFilterPolicy,
+    keys: &[&[u8]],
+    mut see: impl FnMut(&'static str, &[u8]),
+) {
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let internal_keys = internal_keys(keys);
+
+    let mut dst = b"before".to_vec();
+    policy.create_filter(keys, &mut dst);
+    see("create_filter", dst.strip_prefix(b"before").expect("appended"));
+    dst.clear();
+    InternalKeyPolicy::new(policy).create_filter(&slices(&internal_keys), &mut dst);
+    see("InternalKeyPolicy", &dst);
+
+    let mut builder = BloomFilterBuilder::new();
+    let mut finish = |way, add: &dyn Fn(&mut BloomFilterBuilder)| {
+        add(&mut builder);
+        assert_eq!((builder.len(), builder.is_empty()), (keys.len(), keys.is_empty()));
+        dst.clear();
+        dst.extend(b"before");
+        builder.finish_into(policy, &mut dst);
+        assert!(builder.is_empty());
+        see(way, dst.strip_prefix(b"before").expect("appended"));
+    };
+    finish("add_key", &|builder| keys.iter().for_each(|key| builder.add_key(key)));
+    finish("add_hash", &|builder| hashes.iter().for_each(|&hash| builder.add_hash(hash)));
+    finish("extend", &|builder| builder.extend(keys));
+
+    let shape = policy.shape(keys.len());
+    let inserted = |keys: &[&[u8]]| {
+        let mut filter = BloomFilter::empty(shape);
+        for key in keys {
+            filter.insert(key);
+        }
+        filter
+    };
+    see("insert", inserted(keys).as_bytes());
+    let (some, others) = keys.split_at(keys.len() / 2);
+    let mut union = inserted(some);
+    union.union_with(&inserted(others)).expect("one shape");
+    see("union_with", union.as_bytes());
+    let atomic = AtomicBloomFilter::new(shape);
+    for &hash in &hashes {
+        atomic.insert_hash(hash);
+    }
+    see("AtomicBloomFilter", atomic.into_filter().as_bytes());
+
+    // A range without keys has no filter.
+    if !keys.is_empty() {
+        let mut builder = FilterBlockBuilder::with_base_lg(policy, 63);
+        for key in keys {
+            builder.add_key(key);
+        }
+        let contents = builder.finish();
+        see("FilterBlockBuilder", &contents[..contents.len() - 9]);
+    }
+}
+
+/// The answers for `keys` that `filter` gives, any bytes, by every way to ask it.
+pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> {
+    fn batch(num_keys: usize, before: bool, ask: impl Fn(&mut [bool])) -> Vec<bool> {
+        let mut matches = vec![before; num_keys];
+        ask(&mut matches);
+        matches
+    }
+    fn each<T: Copy>(keys: &[T], ask: impl Fn(T) -> bool) -> Vec<bool> {
+        keys.iter().map(|&key| ask(key)).collect()
+    }
+
+    let policy = BloomFilterPolicy::default();
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let internal_keys = internal_keys(keys);
+    let internal_key_policy = InternalKeyPolicy::new(policy);
+    let mut answers = vec![
+        ("policy", each(keys, |key| policy.key_may_match(key, filter))),
+        ("policy, hash", each(&hashes, |hash| policy.hash_may_match(hash, filter))),
+        (
+            "InternalKeyPolicy",
+            each(&slices(&internal_keys), |key| internal_key_policy.key_may_match(key, filter)),
+        ),
+    ];
+    for before in [false, true] {
+        let ask = |matches: &mut [bool]| policy.hashes_may_match(&hashes, filter, matches);
+        answers.push(("policy, hashes", batch(keys.len(), before, ask)));
+    }
+    if filter.len() < 1 << 16 {
+        let len = u32::try_from(filter.len()).expect("short").to_le_bytes();
+        let contents = [filter, &[0; 4], &len, &[63]].concat();
+        let reader = FilterBlockReader::new(policy, contents);
+        assert_eq!(reader.filter(u64::MAX >> 1), Some(filter));
+        answers.push(("FilterBlockReader", each(keys, |key| reader.key_may_match(0, key))));
+    }
+    match BloomFilter::new(filter) {
+        Ok(filter) => {
+            answers.push(("key_may_match", each(keys, |key| filter.key_may_match(key))));
+            answers.push(("hash_may_match", each(&hashes, |hash| filter.hash_may_match(hash))));
+            for before in [false, true] {
+                let ask = |matches: &mut [bool]| filter.keys_may_match(keys, matches);
+                answers.push(("keys_may_match", batch(keys.len(), before, ask)));
+                let ask = |matches: &mut [bool]| filter.hashes_may_match(&hashes, matches);
+                answers.push(("hashes_may_match", batch(keys.len(), before, ask)));
+            }
+        }
+        // What the documentation says to make of it.
+        Err(error) => {
+            let may_match = matches!(error, InvalidFilter::ReservedProbeCount { .. });
+            answers.push(("error", vec![may_match; keys.len()]));
+        }
+    }
+    answers
+}
+
+/// Asserts that every way to make the filter of `keys` makes the bytes of the oracle.
+pub fn assert_makes_as_reference<K: AsRef<[u8]>>(policy: BloomFilterPolicy, keys: &[K]) {
+    let hashes: Vec<_> = keys.iter().map(|key| reference::bloom_hash(key.as_ref())).collect();
+    let shape = policy.shape(keys.len());
+    let num_bytes = shape.filter_len() - 1;
+    let expected = reference::create_filter_of_len(num_bytes, shape.num_probes(), &hashes);
+    for_each_filter(policy, &slices(keys), |way, filter| {
+        // Not assert_eq!, which would print megabytes.
+        assert!(filter == expected, "{way} makes other bytes of {} keys, {policy:?}", keys.len());
+    });
+}
+
+/// Asserts that every way to ask `filter` gives the oracle's answers.
+#[track_caller]
+pub fn assert_answers_as_reference<K: AsRef<[u8]>>(filter: &[u8], keys: &[K]) {
+    let keys = slices(keys);
+    let expected: Vec<_> = keys.iter().map(|key| reference::key_may_match(key, filter)).collect();
+    for (way, answers) in answers(filter, &keys) {
+        let first = answers.iter().zip(&expected).position(|(answer, expected)| answer != expected);
+        assert!(
+            answers == expected,
+            "{way}: another answer for {:02x?}, key {first:?} of {}, in {} bytes and {:?} probes",
+            first.map(|first| keys[first]),
+            keys.len(),
+            filter.len().saturating_sub(1),
+            filter.last()
+        );
+    }
+}
+
+/// With the trailer of internal keys, which may be anything.
+fn internal_keys(keys: &[&[u8]]) -> Vec<Vec<u8>> {
+    (0_u64..).zip(keys).map(|(i, key)| [key, &(i << 8 | 1).to_le_bytes()[..]].concat()).collect()
+}

@@ -1,0 +1,279 @@
+//! The shape of the API: what holds a policy, what is known at compile time, what is printed, and
+//! what panics.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use leveldb_filter::{
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
+    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
+};
+
+use crate::common::create_filter;
+
+const POLICY: BloomFilterPolicy =
+    BloomFilterPolicy::new(16).with_name("example.Bloom").with_num_probes(8);
+
+#[track_caller]
+pub(super) fn assert_panics(message: &str, misuse: impl FnOnce()) {
+    let panic = catch_unwind(AssertUnwindSafe(misuse)).expect_err(message);
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).expect("a message");
+    assert!(said.contains(message), "{said}");
+}
+
+#[test]
+fn policies_are_made_at_compile_time() {
+    static SHARED: &dyn FilterPolicy = &InternalKeyPolicy::new(POLICY);
+    const TUNED: BloomFilterPolicy = BloomFilterPolicy::from_millibits_per_key(9_750).tuned();
+    const NAME: &str = POLICY.name();
+    const { assert!(TUNED.millibits_per_key() == 9_750) }
+    assert_eq!(SHARED.name(), NAME);
+    assert_eq!(NAME, "example.Bloom");
+    assert_eq!((POLICY.shape(100).filter_len(), POLICY.shape(100).num_probes()), (201, 8));
+}
+
+#[test]
+fn a_policy_answers_the_same_whatever_holds_it() {
+    fn assert_is_policy(policy: impl FilterPolicy) {
+        assert_eq!(policy.name(), POLICY.name());
+        let filter = create_filter(&policy, &["fig", "lime"]);
+        assert_eq!(filter, create_filter(POLICY, &["fig", "lime"]));
+        assert!(policy.key_may_match(b"fig", &filter));
+        assert!(!policy.key_may_match(b"pear", &filter));
+    }
+
+    let boxed: Box<dyn FilterPolicy> = Box::new(POLICY);
+    let shared: Arc<dyn FilterPolicy> = Arc::new(POLICY);
+    assert_is_policy(POLICY);
+    assert_is_policy(Box::new(&POLICY));
+    assert_is_policy(&POLICY as &dyn FilterPolicy);
+    assert_is_policy(&boxed);
+    assert_is_policy(Arc::new(boxed));
+    assert_is_policy(&*shared);
+    assert_is_policy(Box::new(Arc::clone(&shared)));
+    assert_is_policy(shared);
+}
+
+#[test]
+fn builder_and_reader_may_hold_different_pointers_to_a_policy() {
+    let shared: Arc<dyn FilterPolicy> = Arc::new(POLICY);
+    let mut builder = FilterBlockBuilder::new(&*shared);
+    builder.start_block(0);
+    builder.add_key(b"fig");
+    let contents = builder.finish();
+
+    let borrowed = FilterBlockReader::new(&POLICY, contents.as_slice());
+    assert!(borrowed.key_may_match(0, b"fig"));
+    let owned = FilterBlockReader::new(shared, Arc::<[u8]>::from(contents));
+    assert!(owned.clone().key_may_match(0, b"fig"));
+    assert!(!owned.key_may_match(0, b"pear"));
+}
+
+/// For a comparator that ignores what follows an at sign.
+struct IgnoreTag<P>(P);
+
+fn without_tag(key: &[u8]) -> &[u8] {
+    key.split(|&byte| byte == b'@').next().expect("one part or more")
+}
+
+impl<P: FilterPolicy> FilterPolicy for IgnoreTag<P> {
+    fn name(&self) -> &'static str {
+        "example.IgnoreTag"
+    }
+
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+        let keys: Vec<_> = keys.iter().map(|key| without_tag(key)).collect();
+        self.0.create_filter(&keys, dst);
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.0.key_may_match(without_tag(key), filter)
+    }
+}
+
+#[test]
+fn a_wrapper_that_cuts_keys_keeps_them_inside_the_policy_of_internal_keys_only() {
+    fn num_lost(policy: impl FilterPolicy) -> usize {
+        let internal_key = |i: u64, tag: &str, sequence: u64| {
+            let trailer = (sequence << 8 | 1).to_le_bytes();
+            [format!("key {i}{tag}").as_bytes(), &trailer].concat()
+        };
+        let keys: Vec<_> = (0..1_000).map(|i| internal_key(i, "@red", i)).collect();
+        let filter = create_filter(&policy, &keys);
+        let is_found = |i, tag| policy.key_may_match(&internal_key(i, tag, 0x4040), &filter);
+        (0..1_000).filter(|&i| !is_found(i, "") || !is_found(i, "@blue")).count()
+    }
+
+    assert_eq!(num_lost(InternalKeyPolicy::new(IgnoreTag(POLICY))), 0);
+    assert!(num_lost(IgnoreTag(InternalKeyPolicy::new(POLICY))) > 0);
+}
+
+#[test]
+fn types_have_the_common_traits() {
+    fn assert_is_value<T: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static>() {}
+    fn assert_is_shared<T: Clone + Debug + Send + Sync + 'static>() {}
+    fn assert_is_copied<T: Copy + Debug + Send + Sync>() {}
+    fn assert_is_equal<T: Copy + Debug + Eq + Send + Sync>() {}
+    fn assert_is_ordered<T: Ord>() {}
+    fn assert_is_thread_safe<T: Debug + Send + Sync>() {}
+
+    assert_is_value::<BloomFilterPolicy>();
+    assert_is_value::<BloomHash>();
+    assert_is_ordered::<BloomHash>();
+    assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
+    assert_is_thread_safe::<AtomicBloomFilter>();
+    assert_is_shared::<BloomFilterBuilder>();
+    assert_is_shared::<BloomFilter<Vec<u8>>>();
+    assert_is_equal::<BloomFilter<&[u8]>>();
+    assert_is_equal::<BloomFilter<[u8; 9]>>();
+    assert_is_shared::<FilterBlockBuilder<BloomFilterPolicy>>();
+    assert_is_shared::<FilterBlockReader<BloomFilterPolicy, Vec<u8>>>();
+    assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
+}
+
+#[test]
+fn the_default_has_10_bits_per_key_and_leveldbs_name() {
+    assert_eq!(BloomFilterPolicy::default(), BloomFilterPolicy::new(10));
+    assert_eq!(BloomFilterPolicy::default().millibits_per_key(), 10_000);
+    assert_eq!(BloomFilterPolicy::default().shape(100).num_probes(), 6);
+    assert_eq!(BloomFilterPolicy::default().name(), "leveldb.BuiltinBloomFilter2");
+    assert_eq!(BloomFilterPolicy::NAME, "leveldb.BuiltinBloomFilter2");
+    assert_eq!(BloomFilterPolicy::GOLEVELDB_NAME, "leveldb.BuiltinBloomFilter");
+    assert_eq!(InternalKeyPolicy::new(POLICY).name(), POLICY.name());
+}
+
+/// In whatever order a policy is put together.
+#[test]
+fn another_name_changes_no_byte() {
+    let name = BloomFilterPolicy::GOLEVELDB_NAME;
+    for millibits in [0, 300, 9_750, 10_000, 24_001] {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        let renamed = policy.with_name(name);
+        for (policy, renamed) in [
+            (policy, renamed),
+            (policy.tuned(), policy.tuned().with_name(name)),
+            (policy.tuned(), renamed.tuned()),
+            (policy.with_num_probes(3), policy.with_num_probes(3).with_name(name)),
+            (policy.with_num_probes(3), renamed.with_num_probes(3)),
+        ] {
+            assert_eq!(renamed.name(), name);
+            assert_ne!(renamed, policy);
+            assert_eq!(renamed.with_name(policy.name()), policy);
+            for num_keys in [8, 1000, 37_984] {
+                assert_eq!(renamed.shape(num_keys), policy.shape(num_keys), "{policy:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_number_of_probes_changes_no_length_and_the_last_call_counts() {
+    let policy = BloomFilterPolicy::default();
+    for num_probes in 1..=30 {
+        let changed = policy.with_num_probes(num_probes);
+        assert_eq!(changed.shape(20).num_probes(), num_probes);
+        let filter = create_filter(changed, &["fig"; 20]);
+        assert_eq!(filter.len(), policy.shape(20).filter_len());
+        assert_eq!(filter.last(), Some(&num_probes));
+        assert!(policy.key_may_match(b"fig", &filter));
+        assert_eq!(changed.tuned(), policy.tuned());
+        assert_eq!(policy.tuned().with_num_probes(num_probes), changed);
+    }
+}
+
+#[test]
+fn what_is_printed_tells_the_shape_and_no_key() {
+    let shape = POLICY.shape(1000);
+    let atomic = AtomicBloomFilter::new(shape);
+    assert_eq!(atomic.shape(), shape);
+    assert_eq!(format!("{atomic:?}"), format!("AtomicBloomFilter {{ shape: {shape:?}, .. }}"));
+    let mut filter = BloomFilter::empty(shape);
+    filter.insert(b"secret");
+    assert_eq!(format!("{filter:?}"), format!("BloomFilter {{ shape: {shape:?}, .. }}"));
+    assert_eq!(format!("{shape:?}"), "BloomFilterShape { num_bytes: 2000, num_probes: 8 }");
+
+    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 19);
+    builder.start_block(1 << 20);
+    builder.add_key(b"secret");
+    let printed = format!("{builder:?}");
+    assert!(printed.starts_with("FilterBlockBuilder { policy: BloomFilterPolicy {"), "{printed}");
+    assert!(printed.ends_with("filters: 2, pending_keys: 1, .. }"), "{printed}");
+    assert_eq!(
+        format!("{:?}", FilterBlockReader::new(POLICY, builder.finish())),
+        format!("FilterBlockReader {{ policy: {POLICY:?}, num_filters: 3, base_lg: 19, .. }}")
+    );
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let too_short = BloomFilter::new([]).unwrap_err();
+    assert_eq!(too_short.to_string(), "a filter of 0 bytes is too short: at least 2 are needed");
+    let reserved = BloomFilter::new([0, 31]).unwrap_err();
+    assert_eq!(reserved.to_string(), "probe count 31 is reserved: at most 30 are possible");
+    let mut filter = BloomFilter::empty(BloomFilterPolicy::new(10).shape(100));
+    assert_eq!(
+        filter.union_with(&BloomFilter::new([0, 5]).expect("5 probes")).unwrap_err().to_string(),
+        "a filter of 1000 bits and 6 probes has no union with one of 8 bits and 5 probes"
+    );
+}
+
+#[test]
+fn lists_of_different_lengths_panic() {
+    let filter = BloomFilter::empty(POLICY.shape(1));
+    let hashes = [BloomHash::default()];
+    for num_others in [0, 2] {
+        let mut matches = vec![false; num_others];
+        assert_panics("as many answers as keys", || filter.keys_may_match(&["fig"], &mut matches));
+        let message = "as many answers as hashes";
+        assert_panics(message, || filter.hashes_may_match(&hashes, &mut matches));
+        for filter in [&[][..], &[6], &[0, 6], &[0, 31]] {
+            assert_panics(message, || POLICY.hashes_may_match(&hashes, filter, &mut matches));
+        }
+        let mut hashes = vec![BloomHash::default(); num_others];
+        assert_panics("as many hashes as keys", || bloom_hashes(&["fig"], &mut hashes));
+    }
+}
+
+#[test]
+fn numbers_that_the_format_does_not_have_panic() {
+    for num_probes in [0, 31, 255] {
+        let message = "number of probes not in 1..=30";
+        assert_panics(message, || _ = BloomFilterPolicy::default().with_num_probes(num_probes));
+    }
+    for base_lg in [64, 255] {
+        let message = "base_lg above 63";
+        assert_panics(message, || _ = FilterBlockBuilder::with_base_lg(POLICY, base_lg));
+    }
+}
+
+#[test]
+fn a_block_offset_may_stay_in_the_range_of_the_last_filter_but_not_go_back() {
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.start_block(5000);
+    builder.start_block(4096);
+    builder.start_block(6143);
+    let message = "block offset 4095 goes back to filter 1 of 2 made";
+    assert_panics(message, || builder.start_block(4095));
+}
+
+#[test]
+fn a_length_above_usize_panics_before_a_buffer_is_touched() {
+    let longest = BloomFilterPolicy::new(usize::MAX);
+    assert_eq!(longest.shape(1).filter_len(), usize::MAX / 8 + 2);
+    assert_eq!(longest.shape(1).num_bits(), (usize::MAX as u64).saturating_add(1));
+    assert_eq!(longest.shape(0).filter_len(), 9);
+
+    let message = "capacity overflow";
+    let in_thousandths = BloomFilterPolicy::from_millibits_per_key(usize::MAX);
+    assert_panics(message, || _ = in_thousandths.shape(1001));
+    let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1);
+    let mut dst = b"before".to_vec();
+    assert_panics(message, || policy.create_filter(&[b"fig", b"lime"], &mut dst));
+    let mut builder = BloomFilterBuilder::new();
+    builder.extend(["fig", "lime"]);
+    assert_panics(message, || builder.finish_into(policy, &mut dst));
+    assert_eq!((dst.as_slice(), builder.len()), (&b"before"[..], 2));
+}

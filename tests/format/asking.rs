@@ -1,0 +1,201 @@
+//! Looking keys up in a filter: by every way, in any bytes, the oracle's answers.
+
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, InvalidFilter};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::common::strategies::{any_filter, any_hash, any_keys, any_policy, config};
+use crate::common::ways::assert_answers_as_reference;
+use crate::common::{create_filter, keys_with_hashes, noise, random_hashes, reference};
+
+/// Both sides of the sizes of a batch, and of the lanes that keys are hashed in.
+const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 31, 32, 33, 127, 128, 129, 200, 1000];
+
+fn assert_hashes_answer_as_reference(filter: &[u8], hashes: &[u32]) {
+    assert_answers_as_reference(filter, &keys_with_hashes(hashes));
+}
+
+fn filter_of_hashes(num_probes: u8, hashes: &[u32]) -> Vec<u8> {
+    let num_bytes = reference::num_bytes(10, hashes.len());
+    reference::create_filter_of_len(num_bytes, num_probes, hashes)
+}
+
+#[test]
+fn bytes_without_bits_are_too_short_and_probe_counts_above_30_reserved() {
+    let too_short = |len| Err(InvalidFilter::TooShort { len });
+    assert_eq!(BloomFilter::new(&[][..]), too_short(0));
+    for last in 0..=255 {
+        assert_eq!(BloomFilter::new(&[last][..]), too_short(1));
+        for num_bytes in [1, 2, 8, 9, 1000] {
+            let bytes = [noise(num_bytes, 1), vec![last]].concat();
+            match BloomFilter::new(bytes.as_slice()) {
+                Ok(filter) => {
+                    assert!(last <= 30, "{last}");
+                    assert_eq!(filter.as_bytes(), bytes);
+                    assert_eq!(filter.shape().num_probes(), last);
+                    assert_eq!(filter.shape().num_bits(), num_bytes as u64 * 8);
+                    assert_eq!(filter.shape().filter_len(), bytes.len());
+                }
+                Err(error) => {
+                    assert!(last > 30, "{last}");
+                    assert_eq!(error, InvalidFilter::ReservedProbeCount { num_probes: last });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn filters_of_up_to_two_bytes_answer_as_leveldb() {
+    let keys: [&[u8]; 4] = [b"", b"a", b"key", b"another key"];
+    assert_answers_as_reference(&[], &keys);
+    for first in 0..=255 {
+        assert_answers_as_reference(&[first], &keys);
+        for second in 0..=255 {
+            assert_answers_as_reference(&[first, second], &keys);
+        }
+    }
+}
+
+#[test]
+fn small_filters_with_any_probe_count_answer_as_leveldb() {
+    let hashes = random_hashes(200, 1);
+    for num_bytes in [1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 1000] {
+        let sparse = noise(num_bytes, 1);
+        let dense = sparse.iter().zip(noise(num_bytes, 2)).map(|(byte, other)| byte | other);
+        for bits in [vec![0; num_bytes], dense.collect(), sparse, vec![0xff; num_bytes]] {
+            for num_probes in 0..=255 {
+                let filter = [bits.as_slice(), &[num_probes]].concat();
+                let num_keys = if num_probes <= 30 { hashes.len() } else { 2 };
+                assert_hashes_answer_as_reference(&filter, &hashes[..num_keys]);
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_any_length_and_share_of_present_keys_answer_as_leveldb() {
+    let [present, absent] = [1, 2].map(|seed| random_hashes(1000, seed));
+    for num_probes in 0..=30 {
+        let filter = filter_of_hashes(num_probes, &present);
+        for len in LENGTHS {
+            for eighths in [0, 1, 4, 7, 8] {
+                let of_both = present.iter().zip(&absent).enumerate().take(len);
+                let hashes =
+                    of_both.map(|(i, both)| [both.1, both.0][usize::from(i * 5 % 8 < eighths)]);
+                assert_hashes_answer_as_reference(&filter, &hashes.copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// The number of survivors of the first probes decides how a batch goes on: every number of them,
+/// at the front, at the back, and in between.
+#[test]
+fn batches_with_any_number_of_present_keys_answer_as_leveldb() {
+    let [present, absent] = [3, 4].map(|seed| random_hashes(64, seed));
+    // Few bits set, so that hardly an absent key survives by chance.
+    let in_filter = [present.as_slice(), &[0; 4000]].concat();
+    for num_probes in [0, 1, 2, 3, 4, 6, 7, 9, 12, 30] {
+        let filter = filter_of_hashes(num_probes, &in_filter);
+        for len in [1, 2, 3, 63, 64] {
+            for num_present in 0..=len {
+                let mut hashes = [&present[..num_present], &absent[num_present..len]].concat();
+                assert_hashes_answer_as_reference(&filter, &hashes);
+                hashes.reverse();
+                assert_hashes_answer_as_reference(&filter, &hashes);
+                let scattered: Vec<_> = (0..len).map(|i| hashes[i * 5 % len]).collect();
+                assert_hashes_answer_as_reference(&filter, &scattered);
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_keys_of_equal_and_of_mixed_lengths_answer_as_leveldb() {
+    let bytes = noise(4000, 1);
+    for num_keys in LENGTHS {
+        let assert_with_lengths = |len: &dyn Fn(usize) -> usize| {
+            let keys: Vec<_> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
+            let filter = create_filter(BloomFilterPolicy::default(), &keys[..num_keys / 2]);
+            assert_answers_as_reference(&filter, &keys);
+        };
+        assert_with_lengths(&|i| i % 61);
+        assert_with_lengths(&|i| i * 7 % 61);
+        // Hashed in lanes but for one key in some.
+        assert_with_lengths(&|i| if i % 20 == 11 { 15 } else { 16 });
+        for len in 0..=60 {
+            assert_with_lengths(&|_| len);
+        }
+    }
+}
+
+#[test]
+fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
+    // A pattern of half of the bits, so that many keys only fail at a late probe.
+    let pattern = noise(4099, 9);
+    for num_bytes in [8 << 20, (8 << 20) + 1] {
+        let mut bytes: Vec<u8> = pattern.iter().copied().cycle().take(num_bytes + 1).collect();
+        for num_probes in 0..=30 {
+            bytes[num_bytes] = num_probes;
+            let hashes = random_hashes(300, num_probes.into());
+            for &hash in &hashes[..100] {
+                reference::insert_hash(hash, &mut bytes);
+            }
+            assert_hashes_answer_as_reference(&bytes, &hashes);
+        }
+    }
+}
+
+#[test]
+fn filters_around_four_billion_bits_answer_as_leveldb() {
+    let edges = [u32::MAX, u32::MAX - 7, u32::MAX - 8, 1 << 31, 0xbc9f1d34, 8, 7, 0];
+    // With the last length, a remainder by the bits' reciprocal in 64 bits would be off by one.
+    for num_bytes in [(1 << 29) - 1, 1 << 29, (1 << 29) + 1, (1 << 29) + 23171] {
+        // Only the pages that a probe touches take memory.
+        let mut bytes = vec![0; num_bytes + 1];
+        bytes[num_bytes] = 6;
+        assert_hashes_answer_as_reference(&bytes, &edges);
+        for hash in edges {
+            let before = reference::hash_may_match(hash, &bytes);
+            let mut filter = BloomFilter::new(bytes.as_mut_slice()).expect("6 probes");
+            assert_eq!(filter.shape().num_bits(), num_bytes as u64 * 8);
+            assert_eq!(filter.insert_hash(BloomHash::from_u32(hash)), before, "hash {hash:#x}");
+            assert!(reference::hash_may_match(hash, &bytes), "hash {hash:#x}");
+            assert_hashes_answer_as_reference(&bytes, &edges);
+        }
+        // Few probes, which are found by another remainder where a filter is asked once.
+        for num_probes in [1, 2] {
+            bytes[num_bytes] = num_probes;
+            let neighbours = edges.map(|hash| hash ^ 1);
+            assert_hashes_answer_as_reference(&bytes, &[edges, neighbours].concat());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn real_filters_answer_as_leveldb_and_lose_no_key(
+        keys in any_keys(100),
+        policy in any_policy(),
+        others in any_keys(100),
+        hashes in vec(any_hash(), 0..100),
+    ) {
+        let filter = create_filter(policy, &keys.0);
+        prop_assert!(keys.0.iter().all(|key| reference::key_may_match(key, &filter)));
+        assert_answers_as_reference(&filter, &[keys.0, others.0].concat());
+        assert_hashes_answer_as_reference(&filter, &hashes);
+    }
+
+    #[test]
+    fn arbitrary_filters_answer_as_leveldb(
+        filter in prop_oneof![any_filter(0..=200), any_filter(0..=5000)],
+        keys in any_keys(200),
+        hashes in vec(any_hash(), 0..=300),
+    ) {
+        assert_answers_as_reference(&filter.0, &keys.0);
+        assert_hashes_answer_as_reference(&filter.0, &hashes);
+    }
+}

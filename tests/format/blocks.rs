@@ -1,0 +1,222 @@
+//! Reading filter blocks, of any bytes: what the oracle finds.
+
+use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader, bloom_hashes};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::building::{build, table};
+use crate::common::strategies::{any_data_blocks, config};
+use crate::common::{create_filter, noise, reference};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+/// Asserts that a reader of `contents` finds the bytes that LevelDB finds for `block_offset`, and
+/// answers as it does.
+#[track_caller]
+fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
+    let reader = FilterBlockReader::new(POLICY, contents);
+    let is_past_all = block_offset >> reader.base_lg() >= reader.num_filters() as u64;
+    assert!(!is_past_all || reader.filter(block_offset).is_none());
+    assert_eq!(
+        (reader.filter(block_offset), reader.key_may_match(block_offset, key)),
+        (
+            reference::block_filter(contents, block_offset),
+            reference::block_key_may_match(contents, block_offset, key)
+        ),
+        "key {key:02x?} at block offset {block_offset} in filter block {contents:02x?}"
+    );
+}
+
+/// Asserts that `contents` are read as LevelDB reads them on both sides of each range of 2 KiB in
+/// [`real_filter_block`], and far behind.
+#[track_caller]
+fn assert_lookups_as_reference(contents: &[u8]) {
+    for block_offset in [0, 2047, 2048, 4095, 4096, 6143, 6144, 1 << 40, u64::MAX] {
+        assert_reads_as_reference(contents, block_offset, b"fig");
+        assert_reads_as_reference(contents, block_offset, b"");
+    }
+}
+
+/// A filter of keys, a filter of no keys, and a filter of the empty key.
+fn real_filter_block() -> Vec<u8> {
+    let keys = ["apple", "fig", "lime", "pear", "plum", "quince"].map(Vec::from);
+    build(POLICY, 11, &[(0, keys.to_vec()), (5000, vec![Vec::new()])])
+}
+
+fn filter_block(filters: &[u8], offsets: &[u32], array_offset: u32, base_lg: u8) -> Vec<u8> {
+    let words = offsets.iter().chain([&array_offset]);
+    let words: Vec<_> = words.flat_map(|word| word.to_le_bytes()).collect();
+    [filters, &words, &[base_lg]].concat()
+}
+
+#[test]
+fn truncated_and_repeated_and_arbitrary_bytes_are_read_as_leveldb_reads_them() {
+    // Among them zeros, which are a frame without filters, and could be taken for offsets.
+    let repeated = (0..=255).map(|byte| vec![byte; 40]);
+    let arbitrary = (0..20).map(|seed| noise(200, seed));
+    for contents in repeated.chain(arbitrary).chain([real_filter_block()]) {
+        for len in 0..=contents.len() {
+            assert_lookups_as_reference(&contents[..len]);
+        }
+    }
+}
+
+#[test]
+fn blocks_with_a_changed_byte_are_read_as_leveldb_reads_them() {
+    let mut contents = real_filter_block();
+    for i in 0..contents.len() {
+        for _ in 0..=255 {
+            contents[i] = contents[i].wrapping_add(1);
+            assert_lookups_as_reference(&contents);
+        }
+    }
+}
+
+#[test]
+fn any_base_lg_and_block_offset_are_read_as_leveldb_reads_them() {
+    let mut contents = real_filter_block();
+    let last = contents.len() - 1;
+    for base_lg in 0..=255 {
+        contents[last] = base_lg;
+        for bit in 0..64 {
+            for block_offset in [(1 << bit) - 1, 1 << bit, 3 << bit, u64::MAX - (1 << bit)] {
+                assert_reads_as_reference(&contents, block_offset, b"fig");
+            }
+        }
+        assert_reads_as_reference(&contents, u64::MAX, b"fig");
+    }
+}
+
+#[test]
+fn offsets_in_any_order_are_read_as_leveldb_reads_them() {
+    let filter = create_filter(POLICY, &["fig", "lime"]);
+    let offsets = (0..=30).chain(u32::MAX - 30..=u32::MAX);
+    for start in offsets.clone() {
+        assert_lookups_as_reference(&filter_block(&filter, &[0, 9, 9], start, 11));
+        for limit in offsets.clone() {
+            assert_lookups_as_reference(&filter_block(&filter, &[start, limit], 9, 11));
+        }
+    }
+}
+
+#[test]
+fn no_filter_is_read_from_a_short_frame_or_by_a_shift_of_64_and_more() {
+    let filter = create_filter(POLICY, &["fig"]);
+    let of_base_lg = |base_lg| filter_block(&filter, &[0], 9, base_lg);
+    assert!(!FilterBlockReader::new(POLICY, of_base_lg(63)).key_may_match(0, b"apple"));
+    let short = (0..5).flat_map(|len| [0, 11, 255].map(|byte| vec![byte; len]));
+    for contents in (64..=255).map(of_base_lg).chain(short) {
+        let reader = FilterBlockReader::new(POLICY, &contents);
+        assert_eq!(reader.filter(0), None, "{contents:?}");
+        assert!(reader.key_may_match(0, b"apple"), "{contents:?}");
+    }
+}
+
+#[test]
+fn equal_offsets_match_nothing_inside_the_filters_and_everything_outside() {
+    let filter = create_filter(POLICY, &["fig"]);
+    for offset in (0..=9).chain([10, 17, 22, 23, 1000, u32::MAX]) {
+        let reader = FilterBlockReader::new(POLICY, filter_block(&filter, &[offset; 2], 9, 11));
+        let is_inside = offset <= 9;
+        assert_eq!(reader.filter(0), is_inside.then_some(&[][..]), "offset {offset}");
+        assert_eq!(reader.key_may_match(0, b"fig"), !is_inside, "offset {offset}");
+    }
+}
+
+#[test]
+fn a_reader_tells_its_frame_and_no_filters_of_a_malformed_block() {
+    for base_lg in 0..=255 {
+        let reader = FilterBlockReader::new(POLICY, filter_block(&[7, 7], &[0, 2], 2, base_lg));
+        let expected = if base_lg < 64 { (base_lg, 2) } else { (0, 0) };
+        assert_eq!((reader.base_lg(), reader.num_filters()), expected);
+    }
+    for malformed in [&[][..], &[11], &[0, 0, 0, 11], &[1, 0, 0, 0, 11], &[0xff; 5]] {
+        let reader = FilterBlockReader::new(POLICY, malformed);
+        assert_eq!((reader.base_lg(), reader.num_filters()), (0, 0), "{malformed:?}");
+    }
+}
+
+/// As the docs of `FilterBlockReader` have it.
+fn must_read(
+    reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
+    hashes: &[BloomHash],
+    block_offsets: &[u64],
+) -> Vec<bool> {
+    let mut must_read = vec![true; hashes.len()];
+    let mut next = 0;
+    for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
+        let keys = next..next + group.len();
+        next = keys.end;
+        if let Some(filter) = reader.filter(group[0]) {
+            let matches = &mut must_read[keys.clone()];
+            BloomFilterPolicy::default().hashes_may_match(&hashes[keys], filter, matches);
+        }
+    }
+    must_read
+}
+
+#[test]
+fn many_keys_of_a_table_get_the_answers_of_each_and_none_is_lost() {
+    let blocks = table(400);
+    let keys = blocks.iter().flat_map(|(offset, keys)| keys.iter().map(|key| (key, *offset)));
+    let (keys, block_offsets): (Vec<_>, Vec<_>) = keys.take(4_000).unzip();
+    assert_eq!(keys.len(), 4_000);
+    let absent: Vec<_> = (0..4_000u32).map(u32::to_le_bytes).collect();
+    let mut hashes = [BloomHash::default(); 4_000];
+    for base_lg in [0, 11, 14, 19, 63] {
+        let all = build(POLICY, base_lg, &blocks);
+        // Some of these keys lie past its filters, or where others do.
+        let of_few = build(POLICY, base_lg, &blocks[..blocks.len() / 4]);
+        for contents in [all.clone(), of_few, vec![base_lg]] {
+            let may_lose = contents.len() > 1 && contents != all;
+            let reader = FilterBlockReader::new(POLICY, contents);
+            bloom_hashes(&keys, &mut hashes);
+            let is_lost = must_read(&reader, &hashes, &block_offsets).contains(&false);
+            assert!(!is_lost || may_lose, "base_lg {base_lg}");
+            bloom_hashes(&absent, &mut hashes);
+            let each = absent.iter().zip(&block_offsets);
+            let each: Vec<_> = each.map(|(key, &at)| reader.key_may_match(at, key)).collect();
+            assert_eq!(must_read(&reader, &hashes, &block_offsets), each, "base_lg {base_lg}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn changed_blocks_are_read_as_leveldb_reads_them(
+        (base_lg, blocks) in any_data_blocks(),
+        changes in vec((any::<Index>(), any::<u8>()), 0..4),
+        block_offsets in vec(0..200_000u64, 10),
+    ) {
+        let mut contents = build(POLICY, base_lg, &blocks);
+        for (index, byte) in changes {
+            *index.get_mut(&mut contents) = byte;
+        }
+        for (block_offset, keys) in &blocks {
+            for key in keys {
+                assert_reads_as_reference(&contents, *block_offset, key);
+            }
+        }
+        for block_offset in block_offsets {
+            assert_reads_as_reference(&contents, block_offset, b"absent");
+        }
+    }
+
+    #[test]
+    fn arbitrary_blocks_are_read_as_leveldb_reads_them(
+        mut contents in vec(any::<u8>(), 0..60),
+        words in vec(0..80u32, 0..12),
+        base_lg in 0..=66u8,
+        block_offset: u64,
+    ) {
+        contents.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        contents.push(base_lg);
+        for bits in 0..=64 {
+            let block_offset = block_offset.checked_shr(bits).unwrap_or(0);
+            assert_reads_as_reference(&contents, block_offset, b"key");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A filter as a value: keys inserted, filters joined, and what can be said of its bits.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::common::strategies::{any_filter, any_hash, any_keys, any_policy, config};
+use crate::common::{create_filter, random_hashes, reference};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+fn filter_of_hashes(
+    policy: BloomFilterPolicy,
+    num_keys: usize,
+    hashes: &[u32],
+) -> BloomFilter<Vec<u8>> {
+    let mut filter = BloomFilter::empty(policy.shape(num_keys));
+    for &hash in hashes {
+        filter.insert_hash(BloomHash::from_u32(hash));
+    }
+    filter
+}
+
+fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Vec<u8>> {
+    let mut bytes = vec![0xff; num_bytes];
+    bytes.push(num_probes);
+    BloomFilter::new(bytes).expect("at most 30 probes")
+}
+
+#[test]
+fn filters_lie_in_any_buffer() {
+    fn assert_reads<B: AsRef<[u8]> + Clone + PartialEq + Debug>(buffer: &B) {
+        let filter = BloomFilter::new(buffer.clone()).expect("made by a policy");
+        assert_eq!(filter.shape(), POLICY.shape(1));
+        assert!(filter.key_may_match(b"fig"));
+        assert!(!filter.key_may_match(b"lime"));
+        assert_eq!(filter.as_bytes(), buffer.as_ref());
+        assert_eq!(&filter.into_inner(), buffer);
+    }
+    fn assert_changes(buffer: impl AsRef<[u8]> + AsMut<[u8]>) {
+        let mut filter = BloomFilter::new(buffer).expect("made by a policy");
+        assert!(filter.insert(b"fig"));
+        assert!(!filter.insert(b"lime"));
+        assert!(filter.insert(b"lime"));
+        filter.union_with(&BloomFilter::empty(POLICY.shape(1))).expect("the same shape");
+        assert!(filter.key_may_match(b"lime"));
+        filter.clear();
+        assert!(!filter.key_may_match(b"lime"));
+        assert_eq!(filter.as_bytes(), [0, 0, 0, 0, 0, 0, 0, 0, 6]);
+    }
+
+    let vec = create_filter(POLICY, &["fig"]);
+    let array: [u8; 9] = vec.as_slice().try_into().expect("64 bits and a byte");
+    assert_reads(&vec);
+    assert_reads(&vec.as_slice());
+    assert_reads(&array);
+    assert_reads(&vec.clone().into_boxed_slice());
+    assert_reads(&Arc::<[u8]>::from(vec.as_slice()));
+
+    assert_changes(vec.clone());
+    assert_changes(&mut vec.clone());
+    assert_changes(vec.clone().as_mut_slice());
+    assert_changes(array);
+    assert_changes(vec.into_boxed_slice());
+}
+
+#[test]
+fn filters_are_compared_by_their_bytes() {
+    let filter = BloomFilter::empty(POLICY.shape(2));
+    assert_eq!(BloomFilter::new(filter.as_bytes()).expect("made by a policy"), filter);
+    let mut changed = filter.clone();
+    assert_eq!(changed, filter);
+    changed.insert(b"fig");
+    assert_ne!(changed, filter);
+    assert_ne!(BloomFilter::empty(POLICY.with_num_probes(7).shape(2)), filter);
+}
+
+#[test]
+fn filters_of_other_shapes_have_no_union() {
+    let mut filter = filter_of_hashes(POLICY, 100, &random_hashes(100, 1));
+    let before = filter.clone();
+    for (num_bytes, num_probes) in [(124, 6), (125, 7), (126, 5), (126, 6), (125, 0)] {
+        let other = filter_of_ones(num_bytes, num_probes);
+        let mismatch = filter.union_with(&other).unwrap_err();
+        assert_eq!((mismatch.shape, mismatch.other), (filter.shape(), other.shape()));
+        assert_eq!(filter, before);
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn an_inserted_key_was_in_already_if_it_matched(keys in any_keys(100), policy in any_policy()) {
+        let mut filter = BloomFilter::empty(policy.shape(keys.0.len()));
+        for key in &keys.0 {
+            let before = reference::key_may_match(key, filter.as_bytes());
+            prop_assert_eq!(filter.insert(key), before);
+            prop_assert!(filter.insert(key));
+        }
+    }
+
+    #[test]
+    fn hashes_are_inserted_into_arbitrary_filters_as_leveldb_would(
+        bytes in any_filter(2..=200),
+        hashes in vec(any_hash(), 0..20),
+        cleared: bool,
+    ) {
+        let mut bytes = bytes.0;
+        let Ok(mut filter) = BloomFilter::new(bytes.clone()) else { return Ok(()) };
+        if cleared {
+            filter.clear();
+            let bits = bytes.len() - 1;
+            bytes[..bits].fill(0);
+        }
+        for hash in hashes {
+            let before = reference::hash_may_match(hash, &bytes);
+            prop_assert_eq!(filter.insert_hash(BloomHash::from_u32(hash)), before);
+            reference::insert_hash(hash, &mut bytes);
+            prop_assert_eq!(filter.as_bytes(), &bytes);
+        }
+        prop_assert_eq!(filter.into_inner(), bytes);
+    }
+
+    #[test]
+    fn a_union_has_the_bits_of_both(bytes in any_filter(2..=200), seed: u32) {
+        let Ok(mut filter) = BloomFilter::new(bytes.0.clone()) else { return Ok(()) };
+        let mut other = crate::common::noise(bytes.0.len() - 1, seed);
+        other.push(filter.shape().num_probes());
+        let both: Vec<_> = bytes.0.iter().zip(&other).map(|(byte, other)| byte | other).collect();
+        let other = BloomFilter::new(other.as_slice()).expect("the same number of probes");
+        prop_assert_eq!(filter.union_with(&other), Ok(()));
+        prop_assert_eq!(filter.into_inner(), both);
+    }
+
+    #[test]
+    fn ones_are_counted_without_the_probe_count(bytes in any_filter(2..=60)) {
+        let Ok(filter) = BloomFilter::new(&bytes.0) else { return Ok(()) };
+        let (_, bits) = bytes.0.split_last().expect("two bytes");
+        let naive: u32 = bits.iter().map(|byte| byte.count_ones()).sum();
+        prop_assert_eq!(filter.count_ones(), u64::from(naive));
+        let num_bits = f64::from(u16::try_from(bits.len()).expect("few")) * 8.0;
+        prop_assert_eq!(filter.fill_ratio().to_bits(), (f64::from(naive) / num_bits).to_bits());
+    }
+}

@@ -1,0 +1,50 @@
+//! Hashes, of one key and of many side by side.
+
+use leveldb_filter::{BloomHash, bloom_hash, bloom_hashes, hash};
+
+use crate::common::{noise, reference};
+
+#[test]
+fn keys_of_every_length_have_leveldbs_hash() {
+    for len in 0..=130 {
+        for seed in [0, 0xbc9f1d34, u32::MAX] {
+            let key = noise(len, seed);
+            assert_eq!(hash(&key, seed), reference::hash(&key, seed), "{len} bytes, seed {seed}");
+            assert_eq!(bloom_hash(&key).to_u32(), reference::bloom_hash(&key), "{len} bytes");
+        }
+    }
+}
+
+/// What the tests take for granted where they choose hashes.
+#[test]
+fn every_hash_has_a_key_of_four_bytes() {
+    for hash in (0..=u32::MAX).step_by(65_521).chain([1, u32::MAX]) {
+        assert_eq!(bloom_hash(&reference::key_with_hash(hash)), BloomHash::from_u32(hash));
+    }
+}
+
+/// Asserts that keys whose lengths are `len(0)`, `len(1)`, `len(2)`, … get their hashes.
+#[track_caller]
+fn assert_hashes_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize) -> usize) {
+    let keys: Vec<&[u8]> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
+    let expected: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let mut hashes = vec![BloomHash::default(); num_keys];
+    bloom_hashes(&keys, &mut hashes);
+    assert_eq!(hashes, expected);
+}
+
+#[test]
+fn keys_of_any_lengths_are_hashed_side_by_side_as_one_by_one() {
+    let bytes = noise(70_000, 1);
+    for num_keys in [0, 1, 5, 7, 8, 9, 20, 64, 127, 128, 129, 200] {
+        for len in 0..80 {
+            assert_hashes_as_one_by_one(&bytes, num_keys, |_| len);
+            assert_hashes_as_one_by_one(&bytes, num_keys, |i| if i % 50 == 10 { len } else { 16 });
+            assert_hashes_as_one_by_one(&bytes, num_keys, |i| i * 37 % (len + 1));
+        }
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| i * 7 % 4);
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| 24 + i % 8);
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| if i == 3 { 65_537 } else { i % 19 });
+        assert_hashes_as_one_by_one(&bytes, num_keys, |i| 100 + i * 31 % 101);
+    }
+}

@@ -1,0 +1,209 @@
+//! Making filters: by every way, of any keys, the oracle's bytes.
+
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
+use proptest::prelude::*;
+
+use crate::common::strategies::{any_keys, any_policy, config, many_keys};
+use crate::common::ways::assert_makes_as_reference;
+use crate::common::{create_filter, keys_with_hashes, noise, random_hashes, reference};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+#[test]
+fn few_keys_make_leveldbs_bytes_for_all_bits_per_key() {
+    let keys = keys_with_hashes(&random_hashes(200, 1));
+    for bits_per_key in 0..=64 {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        for num_keys in (0..=17).chain([31, 32, 33, 63, 64, 65, 127, 128, 129, 200]) {
+            assert_makes_as_reference(policy, &keys[..num_keys]);
+        }
+    }
+}
+
+#[test]
+fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
+    let keys = keys_with_hashes(&random_hashes(5000, 2));
+    for num_probes in 1..=30 {
+        for num_keys in [128, 1000, 5000] {
+            assert_makes_as_reference(POLICY.with_num_probes(num_probes), &keys[..num_keys]);
+        }
+    }
+}
+
+/// So many bits per key that few keys make a large filter.
+#[test]
+fn large_filters_have_leveldbs_bytes() {
+    let keys = keys_with_hashes(&random_hashes(7000, 3));
+    for num_bytes in [1 << 20, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 25 << 19] {
+        let bits_per_key = (15_000..40_000).find(|bits_per_key| num_bytes * 8 % bits_per_key < 8);
+        let bits_per_key = bits_per_key.expect("a number that leaves few bits over");
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let num_keys = num_bytes * 8 / bits_per_key;
+        assert_eq!(policy.shape(num_keys).filter_len(), num_bytes + 1);
+        for num_probes in [1, 6, 7, 30] {
+            assert_makes_as_reference(policy.with_num_probes(num_probes), &keys[..num_keys]);
+        }
+    }
+}
+
+/// Keys whose bits lie close together, or come in order of their place in the filter; and so many
+/// of any that more wait for each region of a filter above 8 MiB than it has room for.
+#[test]
+fn large_filters_of_many_and_of_uneven_keys_have_leveldbs_bytes() {
+    let random = random_hashes(70_000, 5);
+    let policy = BloomFilterPolicy::new(1000).with_num_probes(30);
+    assert_makes_as_reference(policy, &keys_with_hashes(&random));
+
+    let random = &random[..20_000];
+    let mut ascending = random.to_vec();
+    ascending.sort_unstable();
+    let descending = ascending.iter().rev().copied().collect();
+    let close = random.iter().map(|hash| hash % 4096).collect();
+    // A step of 0 from probe to probe, the smallest, and the largest.
+    let same = |hash| vec![hash; 20_000];
+    for hashes in [ascending, descending, close, same(0), same(1 << 17), same(u32::MAX)] {
+        let keys = keys_with_hashes(&hashes);
+        for num_probes in [1, 6, 30] {
+            let policy = BloomFilterPolicy::new(4000).with_num_probes(num_probes);
+            let num_bytes = policy.shape(keys.len()).filter_len() - 1;
+            let expected = reference::create_filter_of_len(num_bytes, num_probes, &hashes);
+            assert!(create_filter(policy, &keys) == expected, "{num_probes} probes");
+        }
+    }
+}
+
+/// Keys of some lengths are hashed side by side, others alone, and an iterator may end anywhere, and
+/// go on behind its end.
+#[test]
+fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
+    /// Gives a key only every other time after the first `left`.
+    struct Unfused<'a> {
+        keys: std::slice::Iter<'a, Vec<u8>>,
+        left: usize,
+    }
+
+    impl<'a> Iterator for Unfused<'a> {
+        type Item = &'a [u8];
+
+        fn next(&mut self) -> Option<&'a [u8]> {
+            self.left = self.left.checked_sub(1)?;
+            let key = self.keys.next().map(Vec::as_slice);
+            if self.left == 0 {
+                self.left = 2;
+                return None;
+            }
+            key
+        }
+    }
+
+    let lengths: [fn(usize) -> usize; 6] = [
+        |_| 16,
+        |_| 0,
+        |i| i % 41,
+        |i| if i % 20 == 11 { 15 } else { 21 },
+        |i| if i % 9 == 2 { 24 } else { 16 },
+        |i| i / 8 % 10 * 4, // Eight of each length.
+    ];
+    let mut builder = BloomFilterBuilder::new();
+    for num_keys in (0..20).chain([127, 128, 129, 300]) {
+        for len in lengths {
+            let keys: Vec<_> = (0_u32..).zip(0..num_keys).map(|(i, n)| noise(len(n), i)).collect();
+            builder.extend(&keys);
+            assert_eq!(finish(POLICY, &mut builder), reference::create_filter(10, 6, &keys));
+
+            builder.extend(Unfused { keys: keys.iter(), left: num_keys / 2 + 1 });
+            let before_end = &keys[..num_keys / 2];
+            assert_eq!(finish(POLICY, &mut builder), reference::create_filter(10, 6, before_end));
+        }
+    }
+}
+
+fn finish(policy: BloomFilterPolicy, builder: &mut BloomFilterBuilder) -> Vec<u8> {
+    let mut filter = Vec::new();
+    builder.finish_into(policy, &mut filter);
+    filter
+}
+
+#[test]
+fn a_builder_counts_equal_keys_and_takes_another_policy_for_each_filter() {
+    const EMPTY: BloomFilterBuilder = BloomFilterBuilder::new();
+    for mut builder in [EMPTY, BloomFilterBuilder::default()] {
+        for policy in [POLICY, POLICY.with_num_probes(8), POLICY.tuned(), BloomFilterPolicy::new(3)]
+        {
+            builder.extend(["fig"; 30]);
+            assert_eq!(builder.len(), 30);
+            assert_eq!(finish(policy, &mut builder), create_filter(policy, &["fig"; 30]));
+        }
+    }
+}
+
+#[test]
+fn a_cleared_builder_is_as_new_and_a_clone_goes_its_own_way() {
+    let mut builder = BloomFilterBuilder::new();
+    builder.extend(["fig", "", "fig"]);
+    builder.clear();
+    assert_eq!((builder.len(), builder.is_empty()), (0, true));
+    assert_eq!(finish(POLICY, &mut builder), [0, 0, 0, 0, 0, 0, 0, 0, 6]);
+
+    builder.add_key(b"lime");
+    let mut clone = builder.clone();
+    clone.add_key(b"fig");
+    assert_eq!(format!("{clone:?}"), "BloomFilterBuilder { len: 2, .. }");
+    assert_eq!(finish(POLICY, &mut builder), create_filter(POLICY, &["lime"]));
+    assert_eq!(finish(POLICY, &mut clone), create_filter(POLICY, &["fig", "lime"]));
+}
+
+#[test]
+fn the_number_of_probes_is_leveldbs_for_all_bits_per_key() {
+    for bits_per_key in (0..100_000).chain(usize::MAX - 1000..=usize::MAX) {
+        let num_probes = BloomFilterPolicy::new(bits_per_key).shape(0).num_probes();
+        assert_eq!(num_probes, reference::num_probes(bits_per_key), "{bits_per_key} bits per key");
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_keys_make_the_oracles_bytes_by_any_policy(
+        keys in prop_oneof![15 => any_keys(200), 1 => many_keys(1000..=4000)],
+        policy in any_policy(),
+    ) {
+        assert_makes_as_reference(policy, &keys.0);
+    }
+
+    #[test]
+    fn filter_lengths_are_leveldbs(
+        num_keys in prop_oneof![0..100usize, 0..0x10000usize],
+        bits_per_key in 0..0x10000usize,
+    ) {
+        let filter_len = reference::num_bytes(bits_per_key, num_keys) + 1;
+        let shape = BloomFilterPolicy::new(bits_per_key).shape(num_keys);
+        prop_assert_eq!(shape.filter_len(), filter_len);
+        prop_assert_eq!(shape.num_bits(), (filter_len as u64 - 1) * 8);
+    }
+
+    #[test]
+    fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes(
+        num_keys in prop_oneof![0..0x100000usize, any::<usize>()],
+        millibits in prop_oneof![
+            0..100_000usize,
+            (0..usize::MAX / 1000).prop_map(|bits_per_key| bits_per_key * 1000),
+            any::<usize>(),
+        ],
+    ) {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        prop_assert_eq!(policy.millibits_per_key(), millibits);
+        if millibits % 1000 == 0 {
+            prop_assert_eq!(policy, BloomFilterPolicy::new(millibits / 1000));
+        }
+        let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
+        let num_probes = (millibits as u128 * 69 / 100_000).clamp(1, 30);
+        // A usize of 32 bits does not hold all numbers of bits.
+        if num_bytes * 8 < usize::MAX as u128 {
+            let shape = policy.shape(num_keys);
+            prop_assert_eq!(shape.filter_len() as u128, num_bytes + 1);
+            prop_assert_eq!(u128::from(shape.num_probes()), num_probes);
+        }
+    }
+}

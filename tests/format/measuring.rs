@@ -1,0 +1,116 @@
+//! What a filter's bits say of the keys that it holds, and of those that it does not.
+
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
+
+use crate::common::{as_bloom_hashes, drawn, of_any_magnitude, random_hashes};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Vec<u8>> {
+    let mut bytes = vec![0xff; num_bytes];
+    bytes.push(num_probes);
+    BloomFilter::new(bytes).expect("at most 30 probes")
+}
+
+fn filter_of_hashes(
+    policy: BloomFilterPolicy,
+    made_for: usize,
+    hashes: &[u32],
+) -> BloomFilter<Vec<u8>> {
+    let mut filter = BloomFilter::empty(policy.shape(made_for));
+    for &hash in hashes {
+        filter.insert_hash(BloomHash::from_u32(hash));
+    }
+    filter
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "0 and infinity are exact")]
+fn the_number_of_keys_is_known_at_the_ends() {
+    for num_keys in [0, 1, 1000] {
+        assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).estimated_num_keys(), 0.0);
+    }
+    for num_bytes in [1, 7, 8, 9, 1000] {
+        assert_eq!(filter_of_ones(num_bytes, 6).estimated_num_keys(), f64::INFINITY);
+        assert_eq!(filter_of_ones(num_bytes, 0).estimated_num_keys(), f64::INFINITY);
+    }
+    assert_eq!(BloomFilter::new([0; 9]).expect("no probes").estimated_num_keys(), f64::INFINITY);
+}
+
+/// The errors of half and of nine in ten estimates, and the worst, in per cent, of filters at 5 to 30
+/// bits per key that hold `fill` per cent of the keys that they were made for.
+fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) -> [f64; 3] {
+    let mut below = drawn(min as u64);
+    let mut error = |seed| {
+        let num_keys = min + of_any_magnitude(max - min + 1, &mut below) - 1;
+        let policy = BloomFilterPolicy::new(5 + below(26));
+        let hashes = random_hashes(num_keys, seed);
+        let filter = filter_of_hashes(policy, (num_keys * 100).div_ceil(fill), &hashes);
+        let exact = f64::from(u32::try_from(num_keys).expect("few"));
+        100.0 * (filter.estimated_num_keys() / exact - 1.0).abs()
+    };
+    let mut errors: Vec<_> = (0..num_filters as u64).map(&mut error).collect();
+    errors.sort_by(f64::total_cmp);
+    let errors = [num_filters / 2, num_filters * 9 / 10, num_filters - 1].map(|i| errors[i]);
+    println!("{min} to {max} keys, {fill} % full: {errors:.1?} % off");
+    errors
+}
+
+/// As the documentation of `estimated_num_keys` says.
+fn assert_estimates_are_near(num_filters: usize, max: usize) {
+    for fill in [50, 100] {
+        assert_near(errors_of_estimates(num_filters, 1, 9, fill), [10.0, 25.0]);
+        assert_near(errors_of_estimates(num_filters, 10, 99, fill), [3.5, 10.0]);
+        assert_near(errors_of_estimates(num_filters, 100, max, fill), [1.0, 3.0]);
+    }
+    assert_near(errors_of_estimates(num_filters, 100, max, 200), [2.0, 6.0]);
+}
+
+#[track_caller]
+fn assert_near(errors: [f64; 3], [half, most]: [f64; 2]) {
+    assert!(errors[0] <= half && errors[1] <= most && errors[2] < 100.0, "{errors:.1?} % off");
+}
+
+#[test]
+fn the_number_of_keys_is_estimated() {
+    assert_estimates_are_near(200, 20_000);
+}
+
+#[test]
+#[ignore = "takes seconds: large filters, too"]
+fn the_number_of_keys_is_estimated_in_large_filters_too() {
+    assert_estimates_are_near(1_000, 2_000_000);
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
+fn filters_without_keys_have_no_false_positives_and_full_ones_no_others() {
+    for num_keys in [0, 1, 1000] {
+        assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).false_positive_rate(), 0.0);
+    }
+    assert_eq!(filter_of_ones(1, 6).false_positive_rate(), 1.0);
+    assert_eq!(filter_of_ones(1000, 30).false_positive_rate(), 1.0);
+    assert_eq!(BloomFilter::new([0; 9]).expect("no probes").false_positive_rate(), 1.0);
+}
+
+#[test]
+fn the_false_positive_rate_is_that_of_random_hashes() {
+    let tried = as_bloom_hashes(&random_hashes(1 << 20, 3));
+    let mut matches = vec![false; tried.len()];
+    for (num_keys, policy) in [
+        (100, POLICY),
+        (1000, POLICY.with_num_probes(2)),
+        (10_000, POLICY),
+        (10_000, BloomFilterPolicy::new(5)),
+        (100_000, POLICY.with_num_probes(8)),
+    ] {
+        let filter = filter_of_hashes(policy, num_keys, &random_hashes(num_keys, 4));
+        filter.hashes_may_match(&tried, &mut matches);
+        let num_matches = matches.iter().map(|&matches| u32::from(matches)).sum::<u32>();
+        let measured = f64::from(num_matches) / f64::from(1 << 20);
+        // Five times the standard error of a difference of two such measurements.
+        let noise = 5.0 * (2.0 * measured / f64::from(1 << 20)).sqrt();
+        let rate = filter.false_positive_rate();
+        assert!((rate - measured).abs() < noise, "{rate} and {measured}, {num_keys} keys");
+    }
+}
