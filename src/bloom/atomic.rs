@@ -11,12 +11,13 @@ use crate::{BloomHash, bloom_hash};
 /// A filter beside a memtable that is read while it is written: any number of threads insert keys
 /// and look them up, without a lock.
 ///
-/// A key is found by every lookup that its insert happened before. Whatever makes the key itself
-/// visible to a reader (a lock, a channel, a release store that the reader's acquire load sees) is
-/// enough, if the key is inserted here first. The filter sets and reads its bytes by relaxed
-/// operations; they suffice because a load sees the last write to its byte that happened before, or
-/// a later one, and no write takes a bit back. A lookup at the same time as the insert may see some
-/// of the key's bits, and answers either way.
+/// A lookup finds every key whose insert happened before it: whatever makes the key itself visible
+/// to a reader (a lock, a channel, a release store that the reader's acquire load sees) is enough,
+/// if the key is inserted here first. A lookup at the same time as the insert may answer either way.
+///
+/// Relaxed operations suffice for that. Every write to a byte is an atomic read-modify-write that
+/// only adds bits, so the byte grows along its modification order. A load sees the last write that
+/// happened before it, or one that is later in that order, so it misses no bit of that write.
 ///
 /// ```
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
@@ -48,7 +49,7 @@ impl AtomicBloomFilter {
     /// bits were set.
     ///
     /// Of threads that insert one key at the same time, several may get `false`. Takes time linear
-    /// in the key's length and in the number of probes; never waits, and allocates nothing.
+    /// in the key's length and in the number of probes; takes no lock, and allocates nothing.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
     pub fn insert(&self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
@@ -67,8 +68,8 @@ impl AtomicBloomFilter {
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// Takes time linear in the key's length and in the number of probes; never panics or waits,
-    /// and allocates nothing.
+    /// Takes time linear in the key's length and in the number of probes; never panics, takes
+    /// no lock, and allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {

@@ -170,8 +170,11 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// An estimate of the number of different keys that were inserted, from the bits that are set.
     ///
-    /// Mostly within 2 % at 10 bits per key and more, and within 12 % at 5. Infinite where all bits
-    /// are set, or for a filter with a probe count of 0. Takes time linear in the filter's length.
+    /// Measured at 5 to 30 bits per key: from 100 keys up, half of the estimates are within 1% and
+    /// nine of ten within 3%, or twice as far off where a filter holds twice the keys that it was
+    /// made for. With 10 to 99 keys, half are within 3.5% and nine of ten within 10%; with fewer,
+    /// 10% and 25%, and the worst is off by almost 100%. Infinite where all bits are set, or for a
+    /// filter with a probe count of 0. Takes time linear in the filter's length.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
