@@ -4,12 +4,13 @@ mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::fmt::Debug;
+use std::hint::black_box;
 
-use common::{as_bloom_hashes, create_filter, noise, random_hashes};
+use common::{create_filter, noise};
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
-    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hash,
-    bloom_hashes,
+    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -77,34 +78,64 @@ fn keys(num_keys: usize) -> Vec<Vec<u8>> {
     (0..num_keys).map(|i| noise(i % 24, 1)).collect()
 }
 
-#[test]
-fn allocations_are_counted() {
-    let (vec, allocations) = count_allocations(|| vec![0; 10]);
-    assert_eq!((vec.len(), allocations), (10, 1));
-    let (vec, allocations) = count_allocations(|| [vec, vec![0; 1000]].concat());
-    assert_eq!((vec.len(), allocations), (1010, 2));
+#[track_caller]
+fn assert_allocations<T>(expected: usize, what: impl Debug, work: impl FnOnce() -> T) -> T {
+    let (result, allocations) = count_allocations(work);
+    assert_eq!(allocations, expected, "{what:?}");
+    result
 }
 
 #[test]
-fn a_filter_takes_one_allocation_without_waste() {
-    for num_keys in [0, 1, 6, 7, 100, 5000] {
-        let keys = keys(num_keys);
-        let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
-        let mut dst = Vec::new();
-        let ((), allocations) = count_allocations(|| POLICY.create_filter(&keys, &mut dst));
-        assert_eq!(allocations, 1, "{num_keys} keys");
-        assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
-    }
-}
-
-#[test]
-fn bytes_are_counted() {
+fn allocations_and_bytes_are_counted() {
+    let vec = assert_allocations(1, "a vector", || vec![0; 10]);
+    assert_allocations(2, "another, and both together", || [vec, vec![0; 1000]].concat());
     let peak = peak_bytes(|| {
         drop(vec![1_u64; 100]);
         let _small: Vec<u8> = Vec::with_capacity(8);
         drop((vec![0_u8; 300], vec![0_u8; 400]));
     });
     assert_eq!(peak, 800);
+}
+
+#[test]
+fn a_filter_takes_one_allocation_or_none_where_there_is_room() {
+    for policy in [POLICY, POLICY.with_num_probes(2), POLICY.tuned()] {
+        for num_keys in [0, 1, 6, 7, 100, 5000, 30_000] {
+            let what = (policy, num_keys);
+            let keys = keys(num_keys);
+            let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+            let filter_len = policy.shape(num_keys).filter_len();
+            let mut dst = Vec::new();
+            assert_allocations(1, what, || policy.create_filter(&keys, &mut dst));
+            assert_eq!((dst.len(), dst.capacity()), (filter_len, filter_len), "{what:?}");
+            assert_allocations(1, what, || policy.create_filter(&keys, &mut dst));
+            dst.clear();
+            assert_allocations(0, what, || policy.create_filter(&keys, &mut dst));
+
+            let empty = assert_allocations(1, what, || BloomFilter::empty(policy.shape(num_keys)));
+            assert_eq!(empty.into_inner().len(), filter_len, "{what:?}");
+        }
+    }
+}
+
+#[test]
+fn a_builder_keeps_its_buffer_and_makes_filters_as_policies_do() {
+    let mut builder = BloomFilterBuilder::new();
+    for num_keys in [262_144, 100_000, 5000, 9, 8, 7, 1, 0] {
+        // The hashes lie where those of the first, largest filter lay.
+        let expected = usize::from(num_keys == 262_144);
+        let keys = keys(num_keys);
+        assert_allocations(expected, num_keys, || builder.extend(&keys));
+        for policy in [POLICY, POLICY.tuned()] {
+            builder.clear();
+            assert_allocations(0, num_keys, || keys.iter().for_each(|key| builder.add_key(key)));
+            let mut dst = Vec::new();
+            assert_allocations(1, num_keys, || builder.finish_into(policy, &mut dst));
+            dst.clear();
+            builder.extend(&keys);
+            assert_allocations(0, num_keys, || builder.finish_into(policy, &mut dst));
+        }
+    }
 }
 
 #[test]
@@ -125,155 +156,54 @@ fn a_filter_above_8_mib_takes_scratch_memory_of_at_most_half_its_size() {
 }
 
 #[test]
-fn a_filter_behind_other_bytes_allocates_at_most_once() {
-    let keys = keys(100);
-    let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
-    let filter = create_filter(POLICY, &keys);
-    let before = noise(1000, 2);
-
-    let mut full = before.clone();
-    let ((), allocations) = count_allocations(|| POLICY.create_filter(&keys, &mut full));
-    assert_eq!(allocations, 1);
-    assert_eq!(full.capacity(), full.len());
-    assert_eq!(full, [before.as_slice(), &filter].concat());
-
-    let mut roomy = Vec::with_capacity(2000);
-    roomy.extend(&before);
-    let ((), allocations) = count_allocations(|| POLICY.create_filter(&keys, &mut roomy));
-    assert_eq!(allocations, 0);
-    assert_eq!(roomy, full);
-}
-
-#[test]
-fn a_lookup_allocates_nothing() {
-    let keys = keys(100);
-    let internal_key_policy = InternalKeyPolicy::new(POLICY);
-    let filter = create_filter(POLICY, &keys);
-    let filters = [filter.as_slice(), &[], &[0], &[0, 31], &noise(100, 3)];
-    for filter in filters {
-        for key in &keys {
-            let hashes = [bloom_hash(key); 2];
-            let (_, allocations) = count_allocations(|| {
-                POLICY.hashes_may_match(&hashes, filter, &mut [false; 2]);
-                POLICY.key_may_match(key, filter)
-                    | POLICY.hash_may_match(bloom_hash(key), filter)
-                    | internal_key_policy.key_may_match(key, filter)
-            });
-            assert_eq!(allocations, 0);
-        }
-    }
-}
-
-#[test]
-fn a_parsed_filter_allocates_nothing() {
-    let keys = keys(1000);
-    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+fn hashes_and_lookups_allocate_nothing() {
+    let keys = keys(300);
+    let mut hashes = vec![BloomHash::default(); keys.len()];
+    assert_allocations(0, "bloom_hashes", || bloom_hashes(&keys, &mut hashes));
     let mut matches = vec![false; keys.len()];
-    for bytes in [create_filter(POLICY, &keys), vec![0; 100], [noise(100, 5), vec![6]].concat()] {
-        let (_, allocations) = count_allocations(|| {
-            let filter = BloomFilter::new(bytes.as_slice()).expect("6 probes or none");
+    let internal_key_policy = InternalKeyPolicy::new(POLICY);
+    let (filter, arbitrary) = (create_filter(POLICY, &keys), [noise(100, 5), vec![6]].concat());
+    for bytes in [&filter, &arbitrary, &[0; 100][..], &[], &[0], &[0, 31], &[255; 3]] {
+        assert_allocations(0, bytes, || {
+            POLICY.hashes_may_match(&hashes, bytes, &mut matches);
+            let reader = FilterBlockReader::new(POLICY, bytes);
+            for (key, &hash) in keys.iter().zip(&hashes) {
+                black_box(POLICY.key_may_match(key, bytes));
+                black_box(POLICY.hash_may_match(hash, bytes));
+                black_box(internal_key_policy.key_may_match(key, bytes));
+                black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
+            }
+            let Ok(filter) = BloomFilter::new(bytes) else { return };
             filter.keys_may_match(&keys, &mut matches);
             filter.hashes_may_match(&hashes, &mut matches);
-            keys.iter().filter(|key| filter.key_may_match(key)).count()
-                + hashes.iter().filter(|&&hash| filter.hash_may_match(hash)).count()
-        });
-        assert_eq!(allocations, 0);
-    }
-}
-
-#[test]
-fn a_filter_of_threads_takes_one_allocation_in_all() {
-    let keys = keys(1000);
-    let mut hashes = vec![BloomHash::default(); keys.len()];
-    let (_, allocations) = count_allocations(|| {
-        bloom_hashes(&keys, &mut hashes);
-        let filter = AtomicBloomFilter::new(POLICY.shape(keys.len()));
-        filter.insert(&keys[0]);
-        keys.iter().filter(|key| filter.insert(key)).count();
-        assert!(hashes.iter().all(|&hash| filter.hash_may_match(hash)));
-        filter.into_filter()
-    });
-    assert_eq!(allocations, 1);
-}
-
-#[test]
-fn an_empty_filter_takes_one_allocation_and_changing_it_none() {
-    for num_keys in [0, 1, 100, 5000] {
-        let (mut filter, allocations) =
-            count_allocations(|| BloomFilter::empty(POLICY.shape(num_keys)));
-        assert_eq!(allocations, 1, "{num_keys} keys");
-        let other = filter.clone();
-        let ((), allocations) = count_allocations(|| {
-            filter.insert(b"fig");
-            filter.union_with(&other).expect("the same shape");
-            filter.clear();
-        });
-        assert_eq!(allocations, 0, "{num_keys} keys");
-        let bytes = filter.into_inner();
-        assert_eq!(bytes.capacity(), bytes.len(), "{num_keys} keys");
-    }
-}
-
-#[test]
-fn a_builder_takes_one_allocation_without_waste() {
-    let policy = POLICY.with_num_probes(2);
-    let mut builder = BloomFilterBuilder::new();
-    for num_keys in [800_000, 100_000, 5000, 7, 1, 0] {
-        let hashes = as_bloom_hashes(&random_hashes(num_keys, 1));
-        let add_hashes = || {
-            for &hash in &hashes {
-                builder.add_hash(hash);
+            for (key, &hash) in keys.iter().zip(&hashes) {
+                black_box(filter.key_may_match(key) | filter.hash_may_match(hash));
             }
-        };
-        let ((), allocations) = count_allocations(add_hashes);
-        // The hashes lie where those of the first, largest filter lay.
-        assert!(num_keys == 800_000 || allocations == 0, "{num_keys} keys: {allocations}");
-
-        let mut dst = Vec::new();
-        let ((), allocations) = count_allocations(|| builder.finish_into(policy, &mut dst));
-        assert_eq!(allocations, 1, "{num_keys} keys");
-        assert_eq!(dst.len(), policy.shape(num_keys).filter_len());
-        assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
+        });
     }
 }
 
 #[test]
-fn a_tuned_filter_takes_one_allocation_without_waste() {
-    let mut builder = BloomFilterBuilder::new();
-    for num_keys in [0, 1, 100, 5000, 30_000, 262_144] {
-        for hash in as_bloom_hashes(&random_hashes(num_keys, 1)) {
-            builder.add_hash(hash);
+fn changing_a_filter_allocates_nothing() {
+    let keys = keys(1000);
+    let shape = POLICY.shape(keys.len());
+    let atomic = assert_allocations(1, "new", || AtomicBloomFilter::new(shape));
+    let atomic = assert_allocations(0, "shared by threads", || {
+        for key in &keys {
+            atomic.insert(key);
+            assert!(atomic.key_may_match(key));
         }
-        let mut dst = Vec::new();
-        let ((), allocations) = count_allocations(|| builder.finish_into(POLICY.tuned(), &mut dst));
-        assert_eq!(allocations, 1, "{num_keys} keys");
-        assert_eq!(dst.capacity(), dst.len(), "{num_keys} keys");
-    }
-}
-
-#[test]
-fn extending_a_builder_takes_one_allocation_for_all_hashes() {
-    for num_keys in [1, 7, 8, 9, 1000] {
-        let keys = keys(num_keys);
-        let mut builder = BloomFilterBuilder::new();
-        let ((), allocations) = count_allocations(|| builder.extend(&keys));
-        assert_eq!(allocations, 1, "{num_keys} keys");
-        builder.clear();
-        let ((), allocations) = count_allocations(|| builder.extend(&keys));
-        assert_eq!(allocations, 0, "{num_keys} keys");
-    }
-}
-
-#[test]
-fn a_builder_fills_the_room_that_a_buffer_has() {
-    let mut builder = BloomFilterBuilder::new();
-    let mut dst = Vec::with_capacity(2000);
-    for _ in 0..3 {
-        builder.extend(keys(100));
-        let ((), allocations) = count_allocations(|| builder.finish_into(POLICY, &mut dst));
-        assert_eq!(allocations, 0);
-    }
-    assert_eq!(dst.len(), 3 * POLICY.shape(100).filter_len());
+        atomic.into_filter()
+    });
+    let mut filter = BloomFilter::empty(shape);
+    assert_allocations(0, "of one thread", || {
+        for key in &keys {
+            filter.insert(key);
+        }
+        filter.union_with(&atomic).expect("the same shape");
+        assert_eq!(filter, atomic);
+        filter.clear();
+    });
 }
 
 /// A filter block that grew by each filter alone would copy all filters before it.
@@ -312,29 +242,8 @@ fn finishing_a_filter_block_takes_one_allocation_for_all_offsets() {
     for num_filters in [0, 1, 5, 4_096] {
         let mut builder = FilterBlockBuilder::new(POLICY);
         builder.start_block(num_filters * 2048);
-        let (contents, allocations) = count_allocations(|| builder.finish());
-        assert_eq!(allocations, 1, "{num_filters} filters");
+        let contents = assert_allocations(1, num_filters, || builder.finish());
         assert_eq!(contents.capacity(), contents.len(), "{num_filters} filters");
-    }
-}
-
-#[test]
-fn a_reader_allocates_nothing() {
-    let keys = keys(100);
-    let mut builder = FilterBlockBuilder::new(POLICY);
-    builder.start_block(5000);
-    for key in &keys {
-        builder.add_key(key);
-    }
-    let real = builder.finish();
-    for contents in [real.as_slice(), &real[1..], &[], &noise(100, 4)] {
-        for key in &keys {
-            let (_, allocations) = count_allocations(|| {
-                let reader = FilterBlockReader::new(POLICY, contents);
-                reader.key_may_match(0, key) | reader.key_may_match(5000, key)
-            });
-            assert_eq!(allocations, 0);
-        }
     }
 }
 
@@ -345,7 +254,6 @@ fn internal_keys_take_a_list_only_above_128_keys() {
         let keys = keys(num_keys);
         let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
         let mut dst = Vec::new();
-        let ((), allocations) = count_allocations(|| policy.create_filter(&keys, &mut dst));
-        assert_eq!(allocations, expected, "{num_keys} keys");
+        assert_allocations(expected, num_keys, || policy.create_filter(&keys, &mut dst));
     }
 }
