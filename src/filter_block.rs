@@ -185,9 +185,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             key
         }));
         self.result.truncate(self.filters_len);
-        // A policy may grow the vector by no more than its filter; without room ahead, each filter
-        // would then copy all before it.
-        self.result.reserve(self.filters_len);
         self.policy.create_filter(&keys, &mut self.result);
 
         // Collecting an emptied vector in place keeps its allocation and sheds the borrow.

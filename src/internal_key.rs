@@ -7,9 +7,6 @@ use crate::FilterPolicy;
 /// The length in bytes of an internal key's trailer: sequence number and value type.
 const TRAILER_LEN: usize = 8;
 
-/// Keys that are stripped on the stack, as many as a filter for 2 KiB usually holds.
-const STACK_KEYS: usize = 128;
-
 /// Puts filters on user keys where an engine hands in internal keys.
 ///
 /// A LevelDB database stores a user key with a trailer of 8 bytes, and a lookup does not know
@@ -29,8 +26,7 @@ const STACK_KEYS: usize = 128;
 /// A policy for a [comparator](FilterPolicy#comparators) goes inside this one, where it sees user
 /// keys. Several versions of a user key count as so many keys, as in LevelDB.
 ///
-/// `create_filter` allocates a list of the keys where there are more than 128, 16 bytes for each
-/// on a 64-bit machine; `key_may_match` does not allocate.
+/// `create_filter` allocates a list of the user keys; `key_may_match` does not allocate.
 ///
 /// Mirrors `InternalFilterPolicy` in LevelDB's `db/dbformat.cc`.
 ///
@@ -67,16 +63,8 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     }
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        let mut on_stack = [&[][..]; STACK_KEYS];
-        if let Some(user_keys) = on_stack.get_mut(..keys.len()) {
-            for (user_key, key) in user_keys.iter_mut().zip(keys) {
-                *user_key = extract_user_key(key);
-            }
-            self.user_policy.create_filter(user_keys, dst);
-        } else {
-            let user_keys: Vec<_> = keys.iter().map(|key| extract_user_key(key)).collect();
-            self.user_policy.create_filter(&user_keys, dst);
-        }
+        let user_keys: Vec<_> = keys.iter().map(|key| extract_user_key(key)).collect();
+        self.user_policy.create_filter(&user_keys, dst);
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {

@@ -107,7 +107,7 @@ fn a_filter_takes_one_allocation_or_none_where_there_is_room() {
             let filter_len = policy.shape(num_keys).filter_len();
             let mut dst = Vec::new();
             assert_allocations(1, what, || policy.create_filter(&keys, &mut dst));
-            assert_eq!((dst.len(), dst.capacity()), (filter_len, filter_len), "{what:?}");
+            assert_eq!(dst.len(), filter_len, "{what:?}");
             assert_allocations(1, what, || policy.create_filter(&keys, &mut dst));
             dst.clear();
             assert_allocations(0, what, || policy.create_filter(&keys, &mut dst));
@@ -206,6 +206,26 @@ fn changing_a_filter_allocates_nothing() {
     });
 }
 
+/// As an engine does that writes all its filters to one buffer.
+#[test]
+fn filters_that_are_appended_to_one_vector_copy_it_seldom() {
+    let keys = keys(35);
+    let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
+    let mut builder = BloomFilterBuilder::new();
+    let (mut dst, mut copied) = (Vec::new(), 0);
+    for i in 0..100_000 {
+        let (len, capacity) = (dst.len(), dst.capacity());
+        if i % 2 == 0 {
+            POLICY.create_filter(&keys, &mut dst);
+        } else {
+            builder.extend(&keys);
+            builder.finish_into(POLICY, &mut dst);
+        }
+        copied += if dst.capacity() == capacity { 0 } else { len };
+    }
+    assert!(copied <= 2 * dst.len(), "{copied} bytes for {}", dst.len());
+}
+
 /// A filter block that grew by each filter alone would copy all filters before it.
 #[test]
 fn a_filter_block_takes_few_allocations_for_many_filters() {
@@ -231,7 +251,9 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
         for policy in [POLICY, POLICY.with_num_probes(8)] {
             let counted = allocations(policy, 1 << doublings);
             assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
+            // And a list of the user keys of each filter.
             let counted = allocations(InternalKeyPolicy::new(policy), 1 << doublings);
+            let at_most = at_most + (1 << doublings);
             assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
         }
     }
@@ -244,16 +266,5 @@ fn finishing_a_filter_block_takes_one_allocation_for_all_offsets() {
         builder.start_block(num_filters * 2048);
         let contents = assert_allocations(1, num_filters, || builder.finish());
         assert_eq!(contents.capacity(), contents.len(), "{num_filters} filters");
-    }
-}
-
-#[test]
-fn internal_keys_take_a_list_only_above_128_keys() {
-    let policy = InternalKeyPolicy::new(POLICY);
-    for (num_keys, expected) in [(0, 1), (128, 1), (129, 2), (1000, 2)] {
-        let keys = keys(num_keys);
-        let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
-        let mut dst = Vec::new();
-        assert_allocations(expected, num_keys, || policy.create_filter(&keys, &mut dst));
     }
 }

@@ -76,7 +76,7 @@ impl BloomFilterBuilder {
     /// drops the keys.
     ///
     /// Without keys that is a filter that matches nothing. Takes time linear in the number of keys
-    /// times that of probes and in the filter's length, and memory as `create_filter` does.
+    /// times that of probes and in the filter's length, and allocates as `create_filter` does.
     ///
     /// # Panics
     ///

@@ -228,8 +228,8 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for so many keys to `dst`.
     ///
     /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's
-    /// length. Allocates at most once, to grow `dst` by exactly what is missing; a filter above 8
-    /// MiB also takes scratch memory, of at most half its length and 256 MiB.
+    /// length. Allocates at most once, where `dst` has too little room; filters above the cache also
+    /// take scratch memory.
     ///
     /// # Panics
     ///

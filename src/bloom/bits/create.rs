@@ -15,7 +15,7 @@ pub(crate) fn append_filter(
     hash: impl FnMut(usize, &mut [BloomHash]),
 ) {
     let start = dst.len();
-    dst.reserve_exact(shape.num_bytes + 1);
+    dst.reserve(shape.num_bytes + 1);
     dst.resize(start + shape.num_bytes, 0);
     let probes = Probes::new(shape.num_bytes, shape.num_probes);
     if num_keys <= SMALL_BATCH {
