@@ -53,7 +53,7 @@ fn set_bits<const N: usize>(
 /// Sets the bit at each position.
 #[inline]
 fn set_all(bits: &mut [u8], positions: &[u32]) {
-    // Unrolled by hand, which takes a tenth off the time of the whole filter.
+    // Unrolled by hand for 13% in the benchmark "create, 20000 keys".
     let mut unrolled = positions.chunks_exact(8);
     for positions in &mut unrolled {
         for &position in positions {
@@ -73,37 +73,37 @@ fn set_bit(bits: &mut [u8], position: u32) {
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }
 
-/// The bits of a region: 128 KiB, a part of any second-level cache.
-const REGION_BITS_LOG2: u32 = 20;
+/// The bits of a region: 256 KiB, which fit into most second-level caches with the positions that
+/// wait for them. Smaller regions are more places to write to at once.
+const REGION_BITS_LOG2: u32 = 21;
 const REGION_BITS: usize = 1 << REGION_BITS_LOG2;
+
+/// How many positions wait for a region at most: half of its memory.
+const MAX_PENDING: usize = REGION_BITS / 8 / 2 / size_of::<u32>();
 
 /// Positions gathered by the region of the filter that they fall into, and set a region at a time,
 /// when many have come together for it. The order in which bits are set does not matter.
 struct Regions {
-    /// The same number of slots for each region, in all at most half as long as the filter.
+    /// [`MAX_PENDING`] slots for each region.
     pending: Vec<u32>,
     /// The slots in use of each region.
     lens: Vec<usize>,
-    slots: usize,
 }
 
 impl Regions {
     fn new(num_bytes: usize) -> Self {
-        // Positions are below 2^32, so there are 4096 regions at most.
+        // Positions are below 2^32.
         let num_regions = num_bytes.div_ceil(REGION_BITS / 8).min(1 << (32 - REGION_BITS_LOG2));
-        // Half of the region, and less its length.
-        let memory = (num_bytes / num_regions).min(REGION_BITS / 8) / 2 - size_of::<usize>();
-        let slots = memory / size_of::<u32>();
-        Self { pending: vec![0; num_regions * slots], lens: vec![0; num_regions], slots }
+        Self { pending: vec![0; num_regions * MAX_PENDING], lens: vec![0; num_regions] }
     }
 
     fn set_all(&mut self, bits: &mut [u8], positions: &[u32]) {
         for &position in positions {
             let region = (position >> REGION_BITS_LOG2) as usize;
             let len = &mut self.lens[region];
-            self.pending[region * self.slots + *len] = position;
+            self.pending[region * MAX_PENDING + *len] = position;
             *len += 1;
-            if *len == self.slots {
+            if *len == MAX_PENDING {
                 self.flush(bits, region);
             }
         }
@@ -118,7 +118,7 @@ impl Regions {
 
     fn flush(&mut self, bits: &mut [u8], region: usize) {
         let len = std::mem::take(&mut self.lens[region]);
-        let start = region * self.slots;
+        let start = region * MAX_PENDING;
         set_all(bits, &self.pending[start..start + len]);
     }
 }
