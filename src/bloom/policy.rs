@@ -263,7 +263,7 @@ fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
 }
 
 /// Out of line: a filter that is asked once is divided for, which takes registers that a caller's
-/// loop would have to spill.
+/// loop would have to spill. The benchmark "6 probes", policy, shows it.
 #[inline(never)]
 fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
     may_match_once(bits, num_probes, bloom_hash_in_line(key))

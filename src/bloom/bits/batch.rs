@@ -11,8 +11,13 @@ pub(super) const BATCH: usize = 128;
 /// costs more to clear than they need.
 pub(super) const SMALL_BATCH: usize = 32;
 
-/// The probes of up to `N` keys: two of each key, then the next two of each, and so on, in plain
-/// loops over arrays for the compiler to make vector instructions of.
+/// The probes of up to `N` keys, two of each key at a time, in plain loops over arrays for the
+/// compiler to make vector instructions of.
+///
+/// `(start next_positions* rest_may_match*)*`: after [`start`](Self::start), each
+/// [`next_positions`](Self::next_positions) gives the bits of two more probes of all keys, until
+/// there are none. [`rest_may_match`](Self::rest_may_match) asks instead for all probes that are
+/// left of one key, and leaves them left.
 pub(super) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
@@ -89,7 +94,8 @@ impl<const N: usize> Batch<N> {
 
 /// Writes the positions that hashes stand for, and moves the hashes on to the next probe.
 ///
-/// Kept out of line: alone, the loop gets the compiler's best vector instructions.
+/// Out of line: alone, the loop gets the compiler's best vector instructions. The benchmark "create"
+/// shows it, and `.ci/codegen` looks for them.
 #[inline(never)]
 fn advance(divisor: Divisor, hashes: &mut [BloomHash], deltas: &[u32], positions: &mut [u32]) {
     let keys = hashes.iter_mut().zip(deltas);
@@ -99,7 +105,7 @@ fn advance(divisor: Divisor, hashes: &mut [BloomHash], deltas: &[u32], positions
     }
 }
 
-/// [`advance`] twice in one pass, which loads and stores each hash once; out of line as well.
+/// [`advance`] twice in one pass, which loads and stores each hash once.
 #[inline(never)]
 fn advance_by_two(
     divisor: Divisor,
