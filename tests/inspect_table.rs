@@ -1,64 +1,62 @@
-//! The example `inspect_table` as a user meets it, without its process.
+//! The example `inspect_table` as a user meets it, without its process, and the parsers that it and
+//! other tests read LevelDB's files with.
 #![allow(dead_code, reason = "the process uses the rest")]
 
 mod common;
+#[path = "inspect_table/contents.rs"]
+mod contents;
 #[path = "inspect_table/damage.rs"]
 mod damage;
 #[path = "inspect_table/databases.rs"]
 mod databases;
 #[path = "examples/inspect_table/mod.rs"]
 mod inspect_table;
-#[path = "inspect_table/options.rs"]
-mod options;
+#[path = "inspect_table/lookups.rs"]
+mod lookups;
+#[path = "inspect_table/manifest.rs"]
+mod manifest;
+#[path = "inspect_table/parser.rs"]
+mod parser;
+#[path = "inspect_table/snappy.rs"]
+mod snappy;
 #[path = "inspect_table/tables.rs"]
 mod tables;
 #[path = "examples/terminal.rs"]
 mod terminal;
 
-use std::error::Error;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use common::{random, table};
-use inspect_table::inspection::{Scope, Tables};
-use inspect_table::verdict::Verdict;
-use inspect_table::{Print, report_all, report_one};
+use inspect_table::Questions;
 
-const SCOPE: Scope = Scope { num_lookups: 1_000, what_if: Tables::None };
-const WITH_WHAT_IF: Scope = Scope { what_if: Tables::All, ..SCOPE };
+const BRIEFLY: Questions = Questions { what_if: false, num_lookups: 1_000 };
+const MEASURED: Questions = Questions { what_if: false, num_lookups: 1_000_000 };
 
 /// What a user gets to see.
 struct Report {
     lines: Vec<String>,
-    exit_status: u8,
     /// What goes to stderr.
-    reason: Option<String>,
+    causes: Vec<String>,
+    exit_status: u8,
 }
 
 impl Report {
-    fn on_all(paths: &[PathBuf], scope: Scope) -> Self {
-        Self::of(|print| report_all(paths, scope, print))
-    }
-
-    fn on_one(path: &Path, scope: Scope) -> Self {
-        Self::of(|print| report_one(path, scope, print))
-    }
-
-    fn of(report: impl FnOnce(Print) -> Result<Verdict, Box<dyn Error>>) -> Self {
+    fn on(paths: &[PathBuf], questions: Questions) -> Self {
         let mut lines = Vec::new();
-        let outcome = report(&mut |printed| {
+        let outcome = inspect_table::report(paths, questions, &mut |printed| {
             lines.extend_from_slice(printed);
             Ok(())
         });
-        let (exit_status, reason) = match outcome {
-            Ok(verdict) => (verdict.exit_status(), verdict.reason()),
-            Err(error) => (1, Some(error.to_string())),
-        };
-        Self { lines, exit_status, reason }
+        let outcome = outcome.unwrap();
+        let report = Self { lines, exit_status: outcome.exit_status(), causes: outcome.causes };
+        let printed = report.lines.iter().chain(&report.causes);
+        assert!(!printed.into_iter().any(|line| line.contains(char::is_control)));
+        report
     }
 
-    fn reason(&self) -> &str {
-        self.reason.as_deref().expect("a reason")
+    fn on_one(path: &Path, questions: Questions) -> Self {
+        Self::on(&[path.to_path_buf()], questions)
     }
 
     /// The only line with these words.
@@ -70,16 +68,36 @@ impl Report {
         line
     }
 
+    fn has(&self, words: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(words))
+    }
+
     /// What stands behind a label.
     #[track_caller]
     fn value_of(&self, label: &str) -> &str {
         let label = format!("  {label:<20}  ");
         self.line_with(&label).strip_prefix(&label).expect("a label")
     }
+
+    /// What the lines with a table's or a level's numbers say, cell by cell.
+    #[track_caller]
+    fn cells_of(&self, words: &str) -> Vec<&str> {
+        self.line_with(words).split_whitespace().collect()
+    }
+
+    /// The only cause, and the exit status.
+    fn cause(&self) -> (u8, &str) {
+        let [cause] = &self.causes[..] else { panic!("{:#?}", self.causes) };
+        (self.exit_status, cause)
+    }
 }
 
 fn golden(directory: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(directory)
+}
+
+fn database(name: &str) -> PathBuf {
+    golden("databases").join(name)
 }
 
 fn read(path: &Path) -> Vec<u8> {
@@ -97,6 +115,16 @@ fn directory_of(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
     fs::create_dir_all(&directory).unwrap();
     for (file, contents) in files {
         fs::write(directory.join(file), contents).unwrap();
+    }
+    directory
+}
+
+/// A golden database whose files may be changed.
+fn copy_of(name: &str, copy: &str) -> PathBuf {
+    let directory = directory_of(copy, &[]);
+    for entry in fs::read_dir(database(name)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::write(directory.join(path.file_name().unwrap()), read(&path)).unwrap();
     }
     directory
 }

@@ -1,5 +1,5 @@
-//! Opens table files of LevelDB, or a whole database, and reports on the filters: what they cost,
-//! what they save, and whether this crate makes the same ones.
+//! Opens a database of LevelDB, or table files, and reports on the filters: what lookups of absent
+//! keys read, what would help, and whether this crate makes the same filters.
 //!
 //! ```sh
 //! cargo run --release --example inspect_table [-- [--what-if] [FILE|DIR]...]
@@ -11,11 +11,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use inspect_table::inspection::{Scope, Tables};
 use inspect_table::options::{Options, Task};
-use inspect_table::verdict::Verdict;
-use inspect_table::{report_all, report_one};
-use terminal::{exit_code, print};
+use inspect_table::survey::Outcome;
+use inspect_table::{Questions, report};
+use terminal::{exit_code, print, wrapped};
 
 #[path = "inspect_table/mod.rs"]
 mod inspect_table;
@@ -27,42 +26,43 @@ mod table;
 mod terminal;
 
 const USAGE: &str = "usage: inspect_table [--what-if] [--] [FILE|DIR]...";
-const HELP: [&str; 12] = [
-    "Reports on the filters of LevelDB tables, by default tests/golden/tables/db_bloom10.ldb",
+const HELP: [&str; 13] = [
+    "Reports on the filters of LevelDB's tables, by default of",
+    "tests/golden/tables/db_bloom10.ldb",
+    "  DIR        a database: what lookups of absent keys read, what would help, and",
+    "             a line for each level and each table that its MANIFEST names",
     "  FILE       a table: all about it; of several FILEs, a line each",
-    "  DIR        a database: a line for each table that its MANIFEST names, and what each level",
-    "             has; without a MANIFEST that can be read, a line for each table",
-    "  --what-if  shows what other filters would give: LevelDB's, the same with base_lg 19 and",
-    "             tuned(), and, for a database, the bytes of today shared by for_runs()",
-    "A table without filters shows by itself what filters would give. False positives are measured",
-    "with random hashes, asked of the filter of each data block; blocks count by their keys.",
-    "Exit status: 0 all was read, and each filter block is what this crate makes of its keys;",
-    "             1 something could not be read, or filters hide keys;",
+    "  --what-if  what other filters would read and take: LevelDB's, this crate's,",
+    "             and these with today's bytes shared between the levels",
+    "Lookups ask the tables whose ranges hold their keys, which lie right behind the",
+    "keys of the database. Rates are those of random hashes in the tables' filters.",
+    "Exit status: 0 all was read, and this crate makes the same filters of the keys;",
+    "             1 something cannot be read or judged, or filters hide keys;",
     "             2 wrong usage;",
-    "             3 all was read, but a filter block differs from what its policy makes.",
+    "             3 all was read, but filters are not what their policy makes.",
 ];
 const GOLDEN_TABLE: &str = "tests/golden/tables/db_bloom10.ldb";
 
-/// A rate of 1 % has a statistical error of 0.01 %.
+/// A rate of 1% has a statistical error of 0.01%.
 const NUM_LOOKUPS: usize = 1_000_000;
 
 const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let outcome = match Task::parse(env::args_os().skip(1)) {
-        Ok(Task::Help) => print(&[USAGE]).and_then(|()| print(&HELP)).map(|()| Verdict::default()),
-        Ok(Task::Inspect(options)) => report(&options),
+        Ok(Task::Help) => print(&[USAGE]).and_then(|()| print(&HELP)).map(|()| Outcome::default()),
+        Ok(Task::Inspect(options)) => inspect(options),
         Err(error) => {
             say(&format!("{error}\n{USAGE}"));
             return WRONG_USAGE.into();
         }
     };
     match outcome {
-        Ok(verdict) => {
-            if let Some(reason) = verdict.reason() {
-                say(&reason);
+        Ok(outcome) => {
+            for cause in &outcome.causes {
+                say(&wrapped(cause, "  ").join("\n"));
             }
-            verdict.exit_status().into()
+            outcome.exit_status().into()
         }
         Err(error) => exit_code(Err(error)),
     }
@@ -73,16 +73,11 @@ fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-fn report(options: &Options) -> Result<Verdict, Box<dyn Error>> {
-    let scope = |what_if| Scope {
-        num_lookups: NUM_LOOKUPS,
-        what_if: if options.what_if { Tables::All } else { what_if },
+fn inspect(options: Options) -> Result<Outcome, Box<dyn Error>> {
+    let questions = Questions { what_if: options.what_if, num_lookups: NUM_LOOKUPS };
+    let paths = match options.paths {
+        none if none.is_empty() => vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN_TABLE)],
+        paths => paths,
     };
-    let print = &mut |lines: &[String]| print(lines);
-    let golden_table = || Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN_TABLE);
-    match &options.paths[..] {
-        [] => report_one(&golden_table(), scope(Tables::WithoutFilters), print),
-        [path] if !path.is_dir() => report_one(path, scope(Tables::WithoutFilters), print),
-        paths => report_all(paths, scope(Tables::None), print),
-    }
+    report(&paths, questions, &mut |lines| print(lines))
 }

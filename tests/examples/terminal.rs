@@ -83,3 +83,53 @@ fn takes_escapes() -> bool {
 pub(crate) fn grouped(n: usize) -> String {
     if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
 }
+
+/// The number and what it is of.
+#[allow(dead_code, reason = "not each example counts")]
+pub(crate) fn counted(number: usize, one: &str) -> String {
+    format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+const WIDTH: usize = 80;
+
+/// The words in lines of 80 columns, all but the first behind an indent; a longer word is a line.
+#[allow(dead_code, reason = "not each example has text")]
+pub(crate) fn wrapped(text: &str, indent: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("{indent}{word}")),
+            None => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+/// The cells in columns, closer to each other where 80 columns do not suffice otherwise. What is
+/// under no title is text, the rest are numbers.
+#[allow(dead_code, reason = "not each example has columns")]
+pub(crate) fn columns<const N: usize>(
+    titles: [&str; N],
+    rows: impl Iterator<Item = [String; N]> + Clone,
+) -> Vec<String> {
+    let rows = std::iter::once(titles.map(Into::into)).chain(rows);
+    let mut widths = [0; N];
+    for row in rows.clone() {
+        for (width, cell) in widths.iter_mut().zip(&row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let gap = if widths.iter().sum::<usize>() + 2 * (N - 1) > WIDTH { " " } else { "  " };
+    let line = |row: [String; N]| {
+        let cells = row.iter().zip(titles).zip(widths).map(|((cell, title), width)| match title {
+            "" => cell.clone(),
+            _ => format!("{cell:>width$}"),
+        });
+        cells.collect::<Vec<_>>().join(gap).trim_end().to_string()
+    };
+    rows.map(line).collect()
+}

@@ -1,19 +1,19 @@
-//! Damaged files: each table gets its line, whatever they hold.
+//! Damaged files: whatever they hold, each table has its place in the report.
 
-use std::error::Error;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::slice;
 
-use crate::inspect_table::inspection::{Inspection, Scope, Tables};
+use crate::inspect_table::Questions;
+use crate::inspect_table::filters::Lookups;
+use crate::inspect_table::table::Inspection;
 use crate::random::words;
 use crate::table::crc32c::masked_crc32c_of;
 use crate::tables::{blocks, correct_checksum};
-use crate::{Report, SCOPE, WITH_WHAT_IF, directory_of, golden, golden_table, read};
+use crate::{BRIEFLY, Report, database, directory_of, golden_table, read};
 
 /// Numbers below a limit, the same in every run.
-fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
+pub(crate) fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
     let mut numbers = words(seed).map(|number| (number >> 32) as usize);
     move |below| numbers.next().unwrap() % below
 }
@@ -22,10 +22,11 @@ fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
 fn damaged_tables_are_read_or_refused() {
     let mut number = numbers(8);
     let mut num_read = 0;
-    for file in ["db_snappy_bloom16_large_values.ldb", "db_snappy_no_filter.ldb"].map(golden_table)
+    for file in
+        ["db_snappy_bloom16_large_values.ldb", "table_bloom10_user_keys.ldb"].map(golden_table)
     {
         let blocks = blocks(&file);
-        for i in 0..1_000 {
+        for _ in 0..1_000 {
             let mut damaged = file.clone();
             // Often one of the last, which lead to all others.
             let num_candidates = if number(2) == 0 { 4 } else { blocks.len() };
@@ -36,10 +37,7 @@ fn damaged_tables_are_read_or_refused() {
             if block.end < file.len() && number(8) > 0 {
                 correct_checksum(&mut damaged[block]);
             }
-            // Making filters takes an unoptimized build long.
-            let what_if = if i % 10 == 0 { Tables::All } else { Tables::None };
-            let scope = Scope { num_lookups: 100, what_if };
-            let outcome: Result<_, Box<dyn Error>> = Inspection::of(&damaged, scope, |_step| ());
+            let outcome = Inspection::of(&damaged, Lookups::of_table(100, 1, 0), None);
             num_read += usize::from(outcome.is_ok());
             if let Err(error) = outcome {
                 assert!(!error.to_string().contains(char::is_control), "{error}");
@@ -69,6 +67,16 @@ fn correct_record(record: &mut [u8]) {
     *checksum = masked_crc32c_of([summed]).to_le_bytes();
 }
 
+/// Gives the comparator another name.
+pub(crate) fn name_comparator(manifest: &Path) {
+    let mut bytes = read(manifest);
+    let record = records(&bytes)[0].clone();
+    let name = bytes.windows(7).position(|name| name == b"leveldb").unwrap();
+    bytes[name] = b'L';
+    correct_record(&mut bytes[record]);
+    fs::write(manifest, bytes).unwrap();
+}
+
 fn mutate(manifest: &mut Vec<u8>, number: &mut impl FnMut(usize) -> usize) {
     let records = records(manifest);
     let record = records[number(records.len())].clone();
@@ -88,28 +96,28 @@ fn mutate(manifest: &mut Vec<u8>, number: &mut impl FnMut(usize) -> usize) {
     }
 }
 
-/// The database without what its tables hold.
-fn hollow(database: &Path) -> (Vec<String>, Vec<u8>) {
-    let empty = golden_table("table_empty.ldb");
-    let mut names: Vec<_> = fs::read_dir(database)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| !name.starts_with(char::is_uppercase))
-        .collect();
+/// The names of a database's tables.
+fn table_names(database: &Path) -> Vec<String> {
+    let entries = fs::read_dir(database).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.starts_with(char::is_uppercase));
     names.sort();
-    (names, empty)
+    names
 }
 
 #[test]
-fn mutated_manifests_and_currents_leave_each_table_its_line() {
+fn mutated_manifests_and_currents_leave_each_table_its_place() {
     let mut number = numbers(18);
     let mut by_status = [0, 0];
     for (name, manifest_name) in [("dead_tables", "MANIFEST-000006"), ("levels", "MANIFEST-000002")]
     {
-        let database = golden("databases").join(name);
-        let [current, manifest] = ["CURRENT", manifest_name].map(|file| read(&database.join(file)));
-        let (tables, contents) = hollow(&database);
-        let files: Vec<_> = tables.iter().map(|table| (&table[..], &contents[..])).collect();
+        let [current, manifest] =
+            ["CURRENT", manifest_name].map(|file| read(&database(name).join(file)));
+        // Without what the tables hold.
+        let empty = golden_table("table_empty.ldb");
+        let tables = table_names(&database(name));
+        let files: Vec<_> = tables.iter().map(|table| (&table[..], &empty[..])).collect();
         let directory = directory_of(&format!("mutated_{name}"), &files);
         for i in 0..1_000 {
             let [mut current, mut manifest] = [current.clone(), manifest.clone()];
@@ -124,14 +132,11 @@ fn mutated_manifests_and_currents_leave_each_table_its_line() {
                 let _ = fs::remove_file(directory.join(file));
                 fs::write(directory.join(file), contents).unwrap();
             }
-            let scope = if i % 4 == 0 { WITH_WHAT_IF } else { SCOPE };
-            let report = Report::on_all(slice::from_ref(&directory), scope);
+            let report = Report::on_one(&directory, Questions { what_if: i % 4 == 0, ..BRIEFLY });
             by_status[usize::from(report.exit_status)] += 1;
-            for table in &tables {
-                let has_line = report.lines.iter().any(|line| line.contains(&table[..]));
-                assert!(has_line, "no {table} in {:#?}", report.lines);
-            }
-            assert!(!report.lines.concat().contains(char::is_control), "{:#?}", report.lines);
+            let lines = report.lines.concat();
+            let is_rocksdb = report.causes.iter().any(|cause| cause.contains("RocksDB"));
+            assert!(is_rocksdb || tables.iter().all(|table| lines.contains(&table[..])), "{lines}");
         }
     }
     // Some damage changes only what no one asks for.

@@ -1,21 +1,24 @@
-//! Tables by themselves, and many together.
+//! Tables by themselves, many together, and what the command line says.
 
+use std::ffi::OsString;
+use std::fs;
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use std::{fs, slice};
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
-use crate::inspect_table::hashes::filter_block;
-use crate::inspect_table::inspection::{Scope, Tables};
-use crate::inspect_table::keys::SurveyedBlock;
-use crate::inspect_table::shape::{FilterShape, FilterTotals, Reader};
-use crate::inspect_table::verdict::counted;
+use crate::common::table::manifest::Contents;
+use crate::inspect_table::Questions;
+use crate::inspect_table::filters::{Lookups, Reader, filter_block, policy_of};
+use crate::inspect_table::options::{Options, Task};
+use crate::inspect_table::table::{Filters, Inspection, SurveyedBlock};
 use crate::random::words;
 use crate::table::Table;
 use crate::table::crc32c::masked_crc32c;
 use crate::terminal::grouped;
-use crate::{Report, SCOPE, WITH_WHAT_IF, directory_of, golden, golden_table};
+use crate::{BRIEFLY, Report, directory_of, golden, golden_table};
+
+const WHAT_IF: Questions = Questions { what_if: true, ..BRIEFLY };
 
 /// Where the blocks of an undamaged table lie, with their trailers; the footer is the last one.
 pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
@@ -60,194 +63,131 @@ fn with_filter_block(change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     file
 }
 
-/// The last words of the lines.
-fn names(lines: &[String]) -> Vec<&str> {
-    lines.iter().map(|line| line.split(' ').next_back().unwrap()).collect()
+/// The same with other bytes in the metaindex block.
+pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let place = file.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
+    let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
+    file[place..place + to.len()].copy_from_slice(to);
+    correct_checksum(&mut file[metaindex]);
+    file
 }
 
 #[test]
-fn a_directory_gets_a_line_for_each_table_and_a_total() {
-    let report = Report::on_all(&[golden("tables")], SCOPE);
-    assert_eq!(report.exit_status, 0);
-    let [_, _, header, tables @ .., _, _, total, hint] = &report.lines[..] else {
-        panic!("{:#?}", report.lines)
-    };
-    assert!(header.ends_with(" table"));
-    assert_eq!(
-        names(tables),
-        [
-            "db_bloom10.ldb",
-            "db_bloom10_large_values.ldb",
-            "db_bloom16_block1k.ldb",
-            "db_snappy_bloom10.ldb",
-            "db_snappy_bloom16_large_values.ldb",
-            "db_snappy_no_filter.ldb",
-            "goleveldb_bloom10_user_keys.ldb",
-            "table_bloom10_user_keys.ldb",
-            "table_empty.ldb",
-        ]
-    );
-    for line in tables {
-        let has_filters = !line.ends_with("db_snappy_no_filter.ldb");
-        assert_eq!(line.contains("  identical  "), has_filters, "{line}");
-        assert_eq!(line.contains("  no filter  "), !has_filters, "{line}");
-    }
-    assert!(total.contains("  10,469  "), "{total}");
-    assert!(hint.contains("--what-if"), "{hint}");
-    assert!(report.lines.iter().all(|line| line.len() <= 110), "{:#?}", report.lines);
-}
+fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_total() {
+    let report = Report::on_one(&golden("tables"), BRIEFLY);
+    assert_eq!((report.exit_status, &report.causes), (0, &vec![]));
+    report.line_with("tables: 9 tables, all counted: no MANIFEST tells");
+    assert_eq!(report.cells_of("  all  ")[..3], ["all", "9", "10,469"]);
+    assert!(report.line_with("db_snappy_no_filter.ldb").ends_with(": no filters"));
+    assert!(report.line_with("same filters of the keys of").contains(" 8 tables"));
+    report.line_with("--what-if shows");
+    let start = report.lines.iter().position(|line| line.contains("bits/key")).unwrap();
+    assert!(report.lines[start..].iter().all(|line| line.len() <= 85), "{:#?}", report.lines);
 
-#[test]
-fn tables_come_in_the_order_of_their_numbers_and_others_last() {
-    let empty = golden_table("table_empty.ldb");
-    let files = ["000010.ldb", "5.LDB", "abc.ldb", "000007.sst", "+8.ldb", "11.sst", "LOG"];
-    let directory = directory_of("order", &files.map(|file| (file, &empty[..])));
-    let report = Report::on_all(&[directory], SCOPE);
-    assert_eq!(report.exit_status, 0);
-    let tables = &report.lines[3..report.lines.len() - 3];
-    let expected = ["5.LDB", "000007.sst", "000010.ldb", "11.sst", "+8.ldb", "abc.ldb"];
-    assert_eq!(names(tables), expected);
-}
-
-#[test]
-fn names_of_any_length_and_width_leave_the_columns_in_place() {
     let empty = golden_table("table_empty.ldb");
     let long = format!("{}.ldb", "long".repeat(50));
-    let directory =
-        directory_of("names", &[("宽.ldb", &empty), (&long, &empty), ("a\n.ldb", &empty)]);
-    let report = Report::on_all(&[directory], SCOPE);
-    let starts: Vec<_> =
-        report.lines[3..6].iter().map(|line| line.split_once("identical").unwrap().0).collect();
-    assert!(starts.iter().all(|start| *start == starts[0]), "{starts:#?}");
-    assert!(!report.lines.concat().contains(char::is_control));
+    let names =
+        ["5.LDB", "000007.sst", "000010.ldb", "11.sst", "+8.ldb", "a\n.ldb", &long, "宽.ldb"];
+    let mut files: Vec<_> = names.iter().map(|name| (*name, &empty[..])).collect();
+    files.extend([("LOG", &b""[..]), ("000003.log", b"")]);
+    files.reverse();
+    let report = Report::on_one(&directory_of("order", &files), BRIEFLY);
+    let lines = report.lines.iter().filter(|line| line.contains(" 4.1% ") && !line.contains("all"));
+    let names = names.map(|name| name.replace('\n', "\u{fffd}"));
+    assert_eq!(
+        lines.map(|line| line.rsplit_once("- ").unwrap().1.trim()).collect::<Vec<_>>(),
+        names
+    );
 }
 
 #[test]
-fn tables_that_cannot_be_read_get_their_reason_and_the_others_their_line() {
+fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
     let good = golden_table("db_snappy_bloom10.ldb");
     let mut broken = good.clone();
     broken[100] ^= 1;
     let files = [("000005.ldb", &good[..]), ("000006.ldb", &broken), ("000007.ldb", b"")];
     let directory = directory_of("broken", &files);
-    let report = Report::on_all(slice::from_ref(&directory), SCOPE);
-    assert!(report.line_with("000005.ldb").ends_with("identical   000005.ldb"));
-    let broken = report.line_with("000006.ldb");
-    assert!(broken.ends_with(": the block at offset 0 does not match its checksum"), "{broken}");
-    let empty = report.line_with("000007.ldb");
-    assert!(empty.contains(": not a LevelDB table"), "{empty}");
-    assert_eq!((report.exit_status, report.reason()), (1, "2 of 3 tables could not be read"));
-
-    // By name, beside what holds no table or does not exist.
-    let empty_directory = directory_of("without_tables", &[("LOG", b"")]);
-    let paths = [directory.join("000005.ldb"), empty_directory, directory.join("8.ldb")];
-    let report = Report::on_all(&paths, SCOPE);
-    assert!(report.line_with("000005.ldb").contains("  identical  "));
-    report.line_with("no table in this directory");
-    assert!(report.line_with("8.ldb").contains("  unread "));
-    let reason = "1 directory could not be read as a database; 1 of 2 tables could not be read";
-    assert_eq!((report.exit_status, report.reason()), (1, reason));
-    let report = Report::on_one(&directory.join("000006.ldb"), SCOPE);
-    assert_eq!(report.exit_status, 1);
-    assert!(report.reason().contains("does not match its checksum"));
+    let empty = directory_of("without_tables", &[("LOG", b"")]);
+    let paths =
+        ["000005.ldb", "000006.ldb", "000007.ldb", "8.ldb"].map(|name| directory.join(name));
+    let report = Report::on(&[&paths[..], &[empty]].concat(), BRIEFLY);
+    assert!(report.line_with("000005.ldb").ends_with("000005.ldb"));
+    for name in ["000006.ldb", "000007.ldb", "8.ldb"] {
+        assert!(report.line_with(name).ends_with(": unread"));
+    }
+    assert_eq!((report.exit_status, report.causes.len()), (1, 4));
+    for (start, end) in [
+        ("000006.ldb: ", "the block at offset 0 does not match its checksum"),
+        ("000007.ldb: ", "not a LevelDB table: 0 bytes are too few for its 48-byte footer"),
+        ("8.ldb: ", "inspect a closed one, or a copy"),
+        ("without_tables: ", "no table: none of its files ends in .ldb or .sst"),
+    ] {
+        assert!(report.causes.iter().any(|cause| cause.contains(start) && cause.ends_with(end)));
+    }
+    let report = Report::on_one(&paths[1], BRIEFLY);
+    assert!(report.lines.is_empty() && report.cause().1.contains("does not match its checksum"));
 }
 
 #[test]
-fn filters_that_hide_keys_are_an_error() {
-    let file = with_filter_block(|contents| contents[..32].fill(0));
-    let directory = directory_of("hidden", &[("000005.ldb", &file)]);
-    let report = Report::on_all(slice::from_ref(&directory), SCOPE);
-    let line = report.line_with("000005.ldb: hides ");
-    assert!(line.contains("  different  ") && line.ends_with(" of its keys"), "{line}");
-    let reason = "1 of 1 table with filters that hide keys";
-    assert_eq!((report.exit_status, report.reason()), (1, reason));
-    let report = Report::on_one(&directory.join("000005.ldb"), SCOPE);
-    assert_eq!((report.exit_status, report.reason()), (1, reason));
-}
-
-#[test]
-fn a_filter_block_that_is_another_has_an_exit_status_of_its_own() {
-    // One more bit in the first filter loses no key.
-    let file = with_filter_block(|contents| {
+fn filters_that_are_not_what_their_policy_makes_have_exit_statuses() {
+    // The first loses keys; one more bit in the first filter does not.
+    let hiding = with_filter_block(|contents| contents[..32].fill(0));
+    let different = with_filter_block(|contents| {
         let byte = contents.iter_mut().find(|byte| **byte != 0xff).unwrap();
         *byte |= 1 << byte.trailing_ones();
     });
-    let directory = directory_of("different", &[("000005.ldb", &file)]);
-    let report = Report::on_all(slice::from_ref(&directory), SCOPE);
-    assert!(report.line_with("000005.ldb").ends_with("different   000005.ldb"));
-    let reason = "1 of 1 table with another filter block than the policy makes";
-    assert_eq!((report.exit_status, report.reason()), (3, reason));
-    let report = Report::on_one(&directory.join("000005.ldb"), SCOPE);
-    assert_eq!(report.value_of("rebuilt filter block"), "different");
-    assert_eq!(report.exit_status, 3);
-}
-
-#[test]
-fn an_unknown_policy_is_named_and_the_rest_is_told() {
-    let mut file = golden_table("db_bloom10.ldb");
     let name = BloomFilterPolicy::NAME.as_bytes();
-    let place = file.windows(name.len()).position(|bytes| bytes == name).unwrap();
-    let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
-    file[place..place + 7].copy_from_slice(b"someone");
-    correct_checksum(&mut file[metaindex]);
-    let directory = directory_of("unknown", &[("000005.ldb", &file)]);
-
-    let report = Report::on_one(&directory.join("000005.ldb"), WITH_WHAT_IF);
-    assert!(report.value_of("filter policy").starts_with("\"someone.BuiltinBloomFilter2\""));
-    assert!(report.value_of("keys").starts_with("3,685 internal keys"));
-    report.line_with("What other filters would take");
-    assert_eq!(report.exit_status, 1);
-    let report = Report::on_all(&[directory], SCOPE);
-    let line = report.line_with("000005.ldb: the filter policy is \"someone.");
-    assert!(line.contains("3,685 ") && line.contains("  unknown  "), "{line}");
-}
-
-#[test]
-fn a_single_one_is_no_plural() {
-    let counts = [0, 1, 2, 1_000].map(|number| counted(number, "internal key"));
-    assert_eq!(
-        counts,
-        ["0 internal keys", "1 internal key", "2 internal keys", "1,000 internal keys"]
-    );
+    let unknown = with_metaindex(golden_table("db_bloom10.ldb"), name, b"someone");
+    for (name, file, note, label, value, (status, cause)) in [
+        ("hiding", hiding, "hides ", "false-positive rate", "unknown", (1, "hide keys")),
+        ("different", different, "different", "this crate makes", "other", (3, "other filters")),
+        ("unknown", unknown, "unknown", "keys", "3,685 internal keys, with", (1, "\"someone.")),
+    ] {
+        let directory = directory_of(name, &[("000005.ldb", &file)]);
+        let report = Report::on_one(&directory, BRIEFLY);
+        assert!(report.line_with(" 000005.ldb: ").contains(&format!("ldb: {note}")));
+        assert_eq!(report.cause().0, status);
+        assert!(report.cause().1.contains(&format!("{name}: 000005.ldb: ")));
+        let report = Report::on_one(&directory.join("000005.ldb"), WHAT_IF);
+        assert!(report.value_of(label).starts_with(value), "{:#?}", report.lines);
+        assert!(report.cause().1.contains(cause) && report.cause().0 == status);
+        report.line_with("Other filters: ");
+    }
 }
 
 #[test]
 fn what_if_makes_the_filters_that_a_table_has() {
     let file = golden_table("db_bloom10.ldb");
     let filter_block = Table::open(&file).unwrap().filter_block().unwrap().unwrap().contents;
-    let report = Report::on_one(&golden("tables/db_bloom10.ldb"), WITH_WHAT_IF);
+    let report = Report::on_one(&golden("tables/db_bloom10.ldb"), WHAT_IF);
     assert_eq!(report.exit_status, 0);
-    let row: Vec<_> = report.line_with("      10  ").split_whitespace().collect();
-    assert_eq!(row[..2], ["10".into(), grouped(filter_block.len())]);
+    let row = report.cells_of("      10  ");
     // A tuned filter of 3,685 keys is a byte shorter than 4,608; around it come 9 bytes.
-    assert_eq!(row[5], "4,616");
-    let measured = report.value_of("false-positive rate");
-    assert!(measured.starts_with(&format!("{} %", row[3])), "{measured}, {row:?}");
-    assert!(report.lines.iter().all(|line| line.len() <= 100));
-}
+    assert_eq!([row[0], row[1], row[3]], ["10", &grouped(filter_block.len()), "4,616"]);
+    let rate: f64 =
+        report.value_of("false-positive rate").split('%').next().unwrap().parse().unwrap();
+    assert!((10.0 * rate - row[2].parse::<f64>().unwrap()).abs() < 0.11, "{rate}, {row:?}");
+    assert_eq!(report.value_of("bits per key"), "10.03, as made with 10 and 6 probes");
+    assert!(report.lines.iter().all(|line| line.len() <= 80));
 
-#[test]
-fn a_table_without_filters_says_so_and_what_they_would_give() {
-    let scope = Scope { what_if: Tables::WithoutFilters, ..SCOPE };
-    let report = Report::on_one(&golden("tables/db_snappy_no_filter.ldb"), scope);
-    assert_eq!(report.exit_status, 0);
+    let report = Report::on_one(&golden("tables/db_snappy_no_filter.ldb"), BRIEFLY);
     assert!(report.value_of("filter policy").contains("the table has no filter"));
-    let end = report.lines.len() - 1;
-    let rows = &report.lines[end - 7..end];
-    let bits_per_key: Vec<_> =
-        rows.iter().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(bits_per_key, ["6", "8", "10", "12", "14", "16", "20"]);
+    let start = report.lines.iter().position(|line| line.starts_with("bits/key")).unwrap() + 1;
+    let bits = report.lines[start..].iter().filter_map(|line| line.split_whitespace().next());
+    assert_eq!(bits.take(7).collect::<Vec<_>>(), ["6", "8", "10", "12", "14", "16", "20"]);
 }
 
 #[test]
 fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
-    let (len, num_filters) = (1 << 16, 1 << 14);
     // Every other filter is all bytes before the offsets.
+    let (len, num_filters) = (1u32 << 16, 1 << 14);
     let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
     let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
-    let reader = Reader::new(BloomFilterPolicy::default(), &contents);
-    let totals = FilterTotals::of(&reader, &contents, 2 * num_filters as u64);
-    let num_bits = (num_filters as u64) * ((1 << 16) - 1) * 8;
-    assert_eq!(totals.bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
+    let file = crate::contents::with_filter_block(&contents);
+    let table = Inspection::of(&file, Lookups::of_table(100, 1, 0), None).unwrap();
+    let Filters::Known(filters) = table.filters else { panic!("no filters") };
+    let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
+    assert_eq!(filters.num_bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
 }
 
 #[test]
@@ -265,10 +205,9 @@ fn policies_are_told_by_the_sizes_of_their_filters() {
         for policy in [policy, policy.with_num_probes(9), policy.tuned()] {
             for base_lg in [0, 11, 12, 13, 19, 63] {
                 let contents = filter_block(policy, base_lg, &blocks, &hashes);
-                let reader = Reader::new(policy, &contents);
-                let shape = FilterShape::of(&reader, &blocks, &contents).unwrap();
-                let rebuilt = filter_block(shape.policy(), base_lg, &blocks, &hashes);
-                assert!(contents == rebuilt, "{policy:?}, base_lg {base_lg}");
+                let told = policy_of(&Reader::new(policy, &contents), &blocks, &contents).unwrap();
+                let remade = filter_block(told, base_lg, &blocks, &hashes);
+                assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
             }
         }
     }
@@ -278,12 +217,77 @@ fn policies_are_told_by_the_sizes_of_their_filters() {
 fn a_large_file_that_is_no_table_is_refused_unread() {
     let directory = directory_of("sparse", &[("000005.ldb", b"")]);
     let path = directory.join("000005.ldb");
-    let file = fs::File::options().write(true).open(&path).unwrap();
-    file.set_len(10 << 30).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_len(10 << 30).unwrap();
     let start = Instant::now();
-    let report = Report::on_one(&path, SCOPE);
+    let report = Report::on_one(&path, BRIEFLY);
     // To read all of it takes several times as long.
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
-    assert!(report.reason().contains("no magic number at the end"), "{}", report.reason());
+    assert!(report.cause().1.ends_with("no magic number at the end"), "{:?}", report.causes);
     fs::remove_file(&path).unwrap();
+}
+
+/// `LevelDB` makes such tables where one key is written again and again.
+fn database_of_tables_of_a_key(num_tables: u32) -> std::path::PathBuf {
+    let directory = directory_of("tables_of_a_key", &[("CURRENT", b"MANIFEST-000002\n")]);
+    let mut tables = Vec::new();
+    for number in 10..10 + num_tables {
+        let key = [&b"key"[..], &number.to_be_bytes()].concat();
+        let file = crate::contents::table_of_a_key(&key);
+        fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
+        let contents = Contents { len: file.len() as u64, smallest: key.clone(), largest: key };
+        tables.push((u64::from(number), contents));
+    }
+    let manifest = crate::manifest::manifest_of_tables(&tables);
+    fs::write(directory.join("MANIFEST-000002"), manifest).unwrap();
+    directory
+}
+
+#[track_caller]
+fn assert_inspected_within(num_tables: u32, limit: Duration) {
+    let directory = database_of_tables_of_a_key(num_tables);
+    for what_if in [false, true] {
+        let start = Instant::now();
+        let report = Report::on_one(&directory, Questions { what_if, num_lookups: 1_000_000 });
+        assert!(start.elapsed() < limit, "{:?}", start.elapsed());
+        assert_eq!(report.exit_status, 0, "{:?}", report.causes);
+        // A key behind the only one of a table is outside its range.
+        assert_eq!(crate::databases::answer(&report).1.to_string(), "0");
+        assert_eq!(
+            report.line_with(" tables in use").split(' ').nth(1),
+            Some(&grouped(num_tables as usize)[..])
+        );
+    }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn time_is_bounded_by_tables_and_keys_together() {
+    assert_inspected_within(1_000, Duration::from_secs(5));
+}
+
+#[test]
+#[ignore = "writes 100,000 files"]
+fn a_hundred_thousand_tables_of_a_key_take_seconds() {
+    assert_inspected_within(100_000, Duration::from_secs(10));
+}
+
+#[test]
+fn the_command_line_names_paths_in_any_order_or_what_is_wrong() {
+    let parse = |args: &[&str]| Task::parse(args.iter().map(OsString::from));
+    let inspect = |what_if, paths: &[&str]| {
+        Ok(Task::Inspect(Options { what_if, paths: paths.iter().map(Into::into).collect() }))
+    };
+    assert_eq!(parse(&[]), inspect(false, &[]));
+    assert_eq!(parse(&["a.ldb", "--what-if", "db"]), inspect(true, &["a.ldb", "db"]));
+    assert_eq!(parse(&["--", "a.ldb"]), inspect(false, &["a.ldb"]));
+    assert_eq!(parse(&["--what-if", "--", "-h", "--"]), inspect(true, &["-h", "--"]));
+    for args in [&["-h"][..], &["a.ldb", "--what-if", "--help"]] {
+        assert_eq!(parse(args), Ok(Task::Help));
+    }
+    for option in ["--wat-if", "-x", "-"] {
+        assert_eq!(parse(&["a.ldb", option]), Err(format!("unknown option {option}")));
+    }
+    for args in [&[""][..], &["--", ""]] {
+        assert!(parse(args).unwrap_err().contains("empty argument"));
+    }
 }

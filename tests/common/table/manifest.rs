@@ -1,11 +1,11 @@
-//! A reader of MANIFEST files: which tables a database has, and at which levels.
+//! A reader of MANIFEST files: which tables a database has, at which levels, and of which keys.
 //!
 //! Any bytes get an answer or an error. Memory is for the tables that are named, and for one
 //! record.
 //!
 //! Mirrors `db/version_edit.cc` and `VersionSet::Recover` in `db/version_set.cc`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::io::Read;
@@ -13,13 +13,25 @@ use std::io::Read;
 use super::log::{LogError, LogReader};
 use super::varint::{read_slice, read_varint, read_varint32};
 
+const NUM_LEVELS: u32 = 7;
+
 /// What a database was when its MANIFEST was last written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
     /// The name of the order of keys.
     pub(crate) comparator: Option<String>,
-    /// Level and number of each table in use.
-    pub(crate) tables: BTreeSet<(u32, u64)>,
+    /// Keys in logs of lower numbers are in tables.
+    pub(crate) log_number: u64,
+    /// The tables in use, by level and number.
+    pub(crate) tables: BTreeMap<(u32, u64), Contents>,
+}
+
+/// What a table has: its length in bytes, and its user keys from the smallest to the largest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub(crate) len: u64,
+    pub(crate) smallest: Vec<u8>,
+    pub(crate) largest: Vec<u8>,
 }
 
 /// Why a MANIFEST cannot be read.
@@ -31,12 +43,17 @@ pub(crate) enum ManifestError {
     Missing { field: &'static str },
 }
 
-/// The name in a CURRENT file, which is that of a MANIFEST in the same directory.
-pub(crate) fn manifest_name(current: &[u8]) -> Option<&str> {
-    let name = std::str::from_utf8(current.strip_suffix(b"\n")?).ok()?;
-    let number = name.strip_prefix("MANIFEST-")?;
+/// The name in a CURRENT file, which is that of a MANIFEST in the same directory, or why `LevelDB`
+/// finds none.
+pub(crate) fn manifest_name(current: &[u8]) -> Result<&str, &'static str> {
+    let name = current.strip_suffix(b"\n").ok_or("CURRENT does not end with a newline")?;
+    if name.ends_with(b"\r") {
+        return Err("CURRENT has a carriage return before its newline");
+    }
+    let name = std::str::from_utf8(name).unwrap_or_default();
+    let number = name.strip_prefix("MANIFEST-").unwrap_or_default();
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then_some(name)
+    if is_number { Ok(name) } else { Err("CURRENT names no MANIFEST") }
 }
 
 impl Manifest {
@@ -63,11 +80,15 @@ impl Manifest {
             Field::Comparator(name) => {
                 self.comparator = Some(String::from_utf8_lossy(name).into_owned());
             }
-            Field::LogNumber => seen.log_number = true,
+            Field::LogNumber(number) => {
+                self.log_number = number;
+                seen.log_number = true;
+            }
             Field::NextFileNumber => seen.next_file_number = true,
             Field::LastSequence => seen.last_sequence = true,
-            Field::NewFile { level, number } => {
-                self.tables.insert((level, number));
+            Field::NewFile { level, number, len, smallest, largest } => {
+                let [smallest, largest] = [smallest, largest].map(|key| user_key(key).to_vec());
+                self.tables.insert((level, number), Contents { len, smallest, largest });
             }
             Field::DeletedFile { .. } | Field::Other => (),
         }
@@ -101,11 +122,11 @@ impl Seen {
 #[derive(Clone, Copy)]
 enum Field<'a> {
     Comparator(&'a [u8]),
-    LogNumber,
+    LogNumber(u64),
     NextFileNumber,
     LastSequence,
     DeletedFile { level: u32, number: u64 },
-    NewFile { level: u32, number: u64 },
+    NewFile { level: u32, number: u64, len: u64, smallest: &'a [u8], largest: &'a [u8] },
     Other,
 }
 
@@ -136,28 +157,37 @@ fn field_name(tag: u32) -> Option<&'static str> {
 fn read_field<'a>(tag: u32, edit: &mut &'a [u8]) -> Option<Field<'a>> {
     Some(match tag {
         1 => Field::Comparator(read_slice(edit)?),
-        2 => read_varint(edit).map(|_| Field::LogNumber)?,
+        2 => read_varint(edit).map(Field::LogNumber)?,
         3 => read_varint(edit).map(|_| Field::NextFileNumber)?,
         4 => read_varint(edit).map(|_| Field::LastSequence)?,
         5 => {
-            let _level = read_varint32(edit)?;
+            let _level = read_level(edit)?;
             let _key = read_key(edit)?;
             Field::Other
         }
-        6 => Field::DeletedFile { level: read_varint32(edit)?, number: read_varint(edit)? },
+        6 => Field::DeletedFile { level: read_level(edit)?, number: read_varint(edit)? },
         7 => {
-            let (level, number) = (read_varint32(edit)?, read_varint(edit)?);
-            let _size = read_varint(edit)?;
-            let (_smallest, _largest) = (read_key(edit)?, read_key(edit)?);
-            Field::NewFile { level, number }
+            let (level, number) = (read_level(edit)?, read_varint(edit)?);
+            let len = read_varint(edit)?;
+            let (smallest, largest) = (read_key(edit)?, read_key(edit)?);
+            Field::NewFile { level, number, len, smallest, largest }
         }
         _ => read_varint(edit).map(|_| Field::Other)?,
     })
 }
 
+fn read_level(edit: &mut &[u8]) -> Option<u32> {
+    read_varint32(edit).filter(|&level| level < NUM_LEVELS)
+}
+
 /// An internal key.
 fn read_key<'a>(edit: &mut &'a [u8]) -> Option<&'a [u8]> {
     read_slice(edit).filter(|key| !key.is_empty())
+}
+
+/// An internal key without its trailer.
+fn user_key(key: &[u8]) -> &[u8] {
+    &key[..key.len().saturating_sub(8)]
 }
 
 impl fmt::Display for ManifestError {

@@ -1,152 +1,219 @@
-//! What a directory holds: a database with its levels, or only tables.
+//! What a path names: a database with its tables, or only tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::io::Read;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::files::{TableFile, open_regular_file, printable, shown, tables_in};
-use super::verdict::counted;
-use crate::table::manifest::{Manifest, manifest_name};
+use crate::table::manifest::{Contents, Manifest, ManifestError, manifest_name};
 
 /// Longer than the name of any MANIFEST.
 const MAX_CURRENT_LEN: u64 = 1_000;
-const MAX_COMPARATOR_LEN: usize = 100;
+/// Fields of higher tags are those of `RocksDB`.
+const LAST_TAG: u32 = 9;
+const ROCKSDB: &str = "a database of RocksDB, not of LevelDB";
 
 /// Tables that belong together.
 pub(crate) struct Group {
-    /// What they are.
-    pub(crate) title: Vec<String>,
+    /// Of the directory; empty for files that are named one by one.
+    pub(crate) name: String,
+    /// `None` where no MANIFEST tells which tables there are.
+    pub(crate) database: Option<Database>,
+    /// Those that count.
     pub(crate) tables: Vec<ListedTable>,
-    /// Whether the tables have levels.
-    pub(crate) is_database: bool,
-    /// Whether something of a database could not be read.
-    pub(crate) is_lost: bool,
+    /// The names of those that the database does not use.
+    pub(crate) not_in_use: Vec<String>,
+    /// Why `LevelDB` would not open the database that this may once have been.
+    pub(crate) lost: Option<String>,
+}
+
+pub(crate) struct Database {
+    pub(crate) comparator: Option<String>,
+    /// The bytes of what is not in tables yet.
+    pub(crate) log_len: u64,
 }
 
 pub(crate) struct ListedTable {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    pub(crate) level: Level,
+    /// Only in a database.
+    pub(crate) place: Option<Place>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    At(u32),
-    /// No MANIFEST tells.
-    Unknown,
-    /// The MANIFEST does not name the table.
-    NotInUse,
+pub(crate) struct Place {
+    pub(crate) level: u32,
+    pub(crate) contents: Contents,
 }
 
 impl Group {
     /// Files that are named one by one.
     pub(crate) fn of_files(paths: &[PathBuf]) -> Self {
-        let tables = paths.iter().map(|path| {
-            let (name, path) = (shown(path), path.clone());
-            ListedTable { name, path, level: Level::Unknown }
+        let tables = paths.iter().map(|path| ListedTable {
+            name: shown(path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path)),
+            path: path.clone(),
+            place: None,
         });
-        Self { title: Vec::new(), tables: tables.collect(), is_database: false, is_lost: false }
+        Self::of_tables(String::new(), tables.collect())
     }
 
-    pub(crate) fn of_directory(directory: &Path) -> Self {
+    /// Or why there is nothing to look at.
+    pub(crate) fn of_directory(directory: &Path) -> Result<Self, String> {
         let name = shown(directory);
-        let files = match tables_in(directory) {
-            Ok(files) => files,
-            Err(error) => return Self::without_tables(format!("{name}: {error}")),
+        let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;
+        let lost = match read_manifest(directory) {
+            _ if files.is_rocksdb => return Err(format!("{name}: {ROCKSDB}")),
+            Ok(Some(manifest)) => return Ok(Self::of_database(directory, manifest, files)),
+            Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".to_string()),
+            Ok(None) => None,
+            Err(why) => Some(why.to_string()),
         };
-        match read_manifest(directory) {
-            Ok(Some((manifest_name, manifest))) => {
-                Self::of_database(directory, &manifest_name, &manifest, files)
-            }
-            Ok(None) if files.is_empty() => Self::without_tables(format!(
-                "{name}: no table in this directory: none of its files ends in .ldb or .sst"
-            )),
-            Ok(None) => {
-                let why = "no CURRENT here tells which tables a database has: all are counted";
-                Self::of_tables(vec![name, why.into()], files, false)
-            }
-            Err(error) => {
-                let why = format!(
-                    "{error}: all tables are counted, also those that the database may no longer \
-                     have"
-                );
-                Self::of_tables(vec![name, why], files, true)
-            }
+        let lost = lost.map(|why| format!("{name}: not a database that LevelDB opens: {why}"));
+        if files.tables.is_empty() {
+            let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
+            return Err(lost.unwrap_or(none));
         }
+        let tables = files.tables.into_iter().map(|file| ListedTable::of_file(file, None));
+        Ok(Self { lost, ..Self::of_tables(name, tables.collect()) })
     }
 
-    fn of_database(
-        directory: &Path,
-        manifest_name: &str,
-        manifest: &Manifest,
-        files: Vec<TableFile>,
-    ) -> Self {
-        let numbers: BTreeSet<u64> = manifest.tables.iter().map(|&(_, number)| number).collect();
+    fn of_tables(name: String, tables: Vec<ListedTable>) -> Self {
+        Self { name, database: None, tables, not_in_use: Vec::new(), lost: None }
+    }
+
+    fn of_database(directory: &Path, manifest: Manifest, files: Files) -> Self {
+        let numbers: BTreeSet<u64> = manifest.tables.keys().map(|&(_, number)| number).collect();
         let mut in_use = BTreeMap::new();
-        let mut beside = Vec::new();
-        for file in files {
+        let mut not_in_use = Vec::new();
+        for file in files.tables {
             match file.number.filter(|number| numbers.contains(number)) {
                 // The name that LevelDB looks for first comes first.
                 Some(number) if !in_use.contains_key(&number) => {
                     in_use.insert(number, file);
                 }
-                _ => beside.push(ListedTable::of_file(file, Level::NotInUse)),
+                _ => not_in_use.push(file.name()),
             }
         }
-        let in_use = manifest.tables.iter().map(|&(level, number)| {
+        let tables = manifest.tables.into_iter().map(|((level, number), contents)| {
             let usual = || TableFile::at(directory.join(format!("{number:06}.ldb")));
             let file = in_use.get(&number).cloned().unwrap_or_else(usual);
-            ListedTable::of_file(file, Level::At(level))
+            ListedTable::of_file(file, Some(Place { level, contents }))
         });
+        let logs = files.logs.iter().filter(|(number, _)| *number >= manifest.log_number);
+        let log_len = logs.fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
         Self {
-            title: title(directory, manifest_name, manifest),
-            tables: in_use.chain(beside).collect(),
-            is_database: true,
-            is_lost: false,
+            database: Some(Database { comparator: manifest.comparator, log_len }),
+            not_in_use,
+            ..Self::of_tables(shown(directory), tables.collect())
         }
-    }
-
-    fn of_tables(title: Vec<String>, files: Vec<TableFile>, is_lost: bool) -> Self {
-        let tables = files.into_iter().map(|file| ListedTable::of_file(file, Level::Unknown));
-        Self { title, tables: tables.collect(), is_database: false, is_lost }
-    }
-
-    fn without_tables(why: String) -> Self {
-        Self { title: vec![why], tables: Vec::new(), is_database: false, is_lost: true }
     }
 }
 
 impl ListedTable {
-    fn of_file(file: TableFile, level: Level) -> Self {
-        Self { name: file.name(), path: file.path, level }
+    fn of_file(file: TableFile, place: Option<Place>) -> Self {
+        Self { name: file.name(), path: file.path, place }
+    }
+}
+
+/// What a directory has of a database.
+#[derive(Default)]
+struct Files {
+    /// In the order of their numbers.
+    tables: Vec<TableFile>,
+    /// Number and length of each.
+    logs: Vec<(u64, u64)>,
+    has_manifest: bool,
+    is_rocksdb: bool,
+}
+
+impl Files {
+    fn in_directory(directory: &Path) -> io::Result<Self> {
+        let mut files = Self::default();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let file = TableFile::at(entry.path());
+            let extension = file.path.extension().and_then(OsStr::to_str).unwrap_or_default();
+            if ["ldb", "sst"].iter().any(|table| extension.eq_ignore_ascii_case(table)) {
+                files.tables.push(file);
+            } else if let ("log", Some(number)) = (extension, file.number) {
+                files.logs.push((number, entry.metadata().map_or(0, |metadata| metadata.len())));
+            }
+            files.has_manifest |= name.starts_with("MANIFEST-");
+            files.is_rocksdb |= name == "IDENTITY" || name.starts_with("OPTIONS-");
+        }
+        files.tables.sort_by_cached_key(|table| {
+            let TableFile { number, path } = table;
+            (number.is_none(), *number, !table.is_usual(), path.clone())
+        });
+        Ok(files)
+    }
+}
+
+/// A file, which may be a table.
+#[derive(Clone)]
+struct TableFile {
+    path: PathBuf,
+    /// Of 000005.ldb it is 5.
+    number: Option<u64>,
+}
+
+impl TableFile {
+    fn at(path: PathBuf) -> Self {
+        let stem = path.file_stem().and_then(OsStr::to_str);
+        let digits = stem.filter(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = digits.and_then(|stem| stem.parse().ok());
+        Self { path, number }
+    }
+
+    /// The name without its directory.
+    fn name(&self) -> String {
+        shown(self.path.file_name().map_or(&self.path, Path::new))
+    }
+
+    /// Whether `LevelDB` itself would name the file so.
+    fn is_usual(&self) -> bool {
+        let name = self.number.map(|number| format!("{number:06}.ldb"));
+        name.is_some_and(|name| self.path.ends_with(name))
     }
 }
 
 /// The MANIFEST that CURRENT names; `None` where there is no CURRENT, as beside tables that were
 /// taken out of a database.
-fn read_manifest(directory: &Path) -> Result<Option<(String, Manifest)>, Box<dyn Error>> {
+fn read_manifest(directory: &Path) -> Result<Option<Manifest>, Box<dyn Error>> {
     let path = directory.join("CURRENT");
-    if !path.try_exists().map_err(|error| format!("CURRENT: {error}"))? {
+    let of_current = |error: &dyn Error| format!("CURRENT: {error}");
+    if !path.try_exists().map_err(|error| of_current(&error))? {
         return Ok(None);
     }
     let mut current = Vec::new();
     open_regular_file(&path)
         .and_then(|file| Ok(file.take(MAX_CURRENT_LEN).read_to_end(&mut current)?))
-        .map_err(|error| format!("CURRENT: {error}"))?;
-    let name = manifest_name(&current).ok_or("CURRENT names no MANIFEST")?;
-    let manifest = open_regular_file(&directory.join(name))
-        .and_then(|file| Ok(Manifest::read(file)?))
-        .map_err(|error| format!("{name}: {error}"))?;
-    Ok(Some((name.into(), manifest)))
+        .map_err(|error| of_current(&*error))?;
+    let name = manifest_name(&current)?;
+    let manifest = open_regular_file(&directory.join(name));
+    let manifest = manifest.map_err(|error| format!("{name}: {error}"))?;
+    match Manifest::read(manifest) {
+        Err(ManifestError::UnknownTag { tag }) if tag > LAST_TAG => Err(ROCKSDB.into()),
+        manifest => Ok(Some(manifest.map_err(|error| format!("{name}: {error}"))?)),
+    }
 }
 
-fn title(directory: &Path, manifest_name: &str, manifest: &Manifest) -> Vec<String> {
-    let num_tables = counted(manifest.tables.len(), "table");
-    let comparator = manifest.comparator.as_deref().unwrap_or("without a name");
-    let comparator: String = comparator.chars().take(MAX_COMPARATOR_LEN).collect();
-    vec![
-        format!("{}, {num_tables} in use by {manifest_name}", shown(directory)),
-        format!("comparator {}", printable(&comparator)),
-    ]
+pub(crate) fn open_regular_file(path: &Path) -> Result<File, Box<dyn Error>> {
+    // Devices and pipes may never end, and a pipe may not even open.
+    if !fs::metadata(path)?.is_file() {
+        return Err("not a regular file".into());
+    }
+    Ok(File::open(path)?)
+}
+
+/// On one line, whatever the name of a file holds.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }

@@ -1,184 +1,126 @@
-//! Tables together: by level, and all of them.
+//! Which tables a lookup asks, as `LevelDB`'s `Get` does: those whose ranges hold its key.
 
-use super::database::{Level, ListedTable};
-use super::inspection::{Filters, Inspection};
-use super::share::{Share, percentage, ratio};
-use super::what_if::WhatIf;
-use crate::terminal::grouped;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
 
-/// Tables of which a look-up asks one at most: a table of level 0, or all of another level.
-pub(crate) struct Run {
-    pub(crate) level: Level,
-    pub(crate) totals: Totals,
-    /// Of absent keys, those that read a data block.
-    pub(crate) still_read: Share,
-    pub(crate) tables: Vec<ListedTable>,
-    pub(crate) what_if: WhatIf,
+use leveldb_filter::BloomHash;
+
+use super::filters::float;
+use crate::table::manifest::Contents;
+
+/// An even sample of a database's keys, and where each lies among the ends of the tables' ranges.
+///
+/// Absent keys are taken to lie right behind the keys that are live, as many behind each.
+pub(crate) struct KeySample {
+    /// Of all ranges, in order.
+    ends: Vec<Vec<u8>>,
+    /// By the rank of the key's hash. All versions of a key have one rank, so the lowest ranks are
+    /// drawn whatever tables have them.
+    newest: BTreeMap<u32, Version>,
+    max_rank: u32,
+    /// Whether the order of the keys is known, and not only told from the ranges.
+    pub(crate) is_certain: bool,
 }
 
-/// What tables have together.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Totals {
-    pub(crate) num_tables: usize,
-    pub(crate) num_keys: usize,
-    pub(crate) num_user_keys: usize,
-    num_deletions: usize,
-    file_len: u64,
-    /// `None` where no table has any that can be read.
-    pub(crate) filters: Option<FilterSums>,
+struct Version {
+    /// Sequence number and type.
+    trailer: u64,
+    place: usize,
 }
 
-/// Of the tables that have filters.
-#[derive(Clone, Copy)]
-pub(crate) struct FilterSums {
-    /// Filters and the offsets of all.
-    pub(crate) num_bytes: usize,
-    pub(crate) num_bits: usize,
-    pub(crate) num_keys: usize,
-    pub(crate) num_user_keys: usize,
-    pub(crate) false_positives: Share,
-}
+/// A table's range: the places of the keys behind which absent ones are in it.
+pub(crate) type Span = std::ops::Range<usize>;
 
-impl Totals {
-    pub(crate) fn of(inspection: &Inspection) -> Self {
-        let Inspection { num_keys, num_user_keys, num_deletions, file_len, .. } = *inspection;
-        let filters = match &inspection.filters {
-            Filters::Known(filters) => Some(FilterSums {
-                num_bytes: filters.block_len,
-                num_bits: filters.totals.bits,
-                num_keys,
-                num_user_keys,
-                false_positives: filters.false_positives,
-            }),
-            Filters::None | Filters::Unknown { .. } => None,
-        };
-        Self { num_tables: 1, num_keys, num_user_keys, num_deletions, file_len, filters }
+impl KeySample {
+    const MAX_LEN: usize = 1 << 15;
+
+    /// `None` where the order of the keys cannot be told. A key with more bytes behind it comes
+    /// next to it in bytewise order and in its reverse.
+    pub(crate) fn new(comparator: Option<&str>, tables: &[&Contents]) -> Option<Self> {
+        let order = |table: &&Contents| table.smallest.cmp(&table.largest);
+        let has = |ordering| tables.iter().any(|table| order(table) == ordering);
+        let is_bytewise = comparator == Some("leveldb.BytewiseComparator");
+        if !is_bytewise && has(Ordering::Less) && has(Ordering::Greater) {
+            return None;
+        }
+        let both = tables.iter().flat_map(|table| [&table.smallest, &table.largest]);
+        let mut ends: Vec<_> = both.cloned().collect();
+        ends.sort_unstable();
+        let is_certain = is_bytewise || tables.len() <= 1;
+        Some(Self { ends, newest: BTreeMap::new(), max_rank: u32::MAX, is_certain })
     }
 
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            num_tables: self.num_tables + other.num_tables,
-            num_keys: self.num_keys + other.num_keys,
-            num_user_keys: self.num_user_keys + other.num_user_keys,
-            num_deletions: self.num_deletions + other.num_deletions,
-            file_len: self.file_len.saturating_add(other.file_len),
-            filters: match (self.filters, other.filters) {
-                (Some(filters), Some(more)) => Some(filters.and(more)),
-                (filters, None) | (None, filters) => filters,
-            },
+    pub(crate) fn span(&self, table: &Contents) -> Span {
+        let [a, b] = [&table.smallest, &table.largest].map(|key| self.place(key));
+        a.min(b)..a.max(b)
+    }
+
+    /// How many ends are at or before the key.
+    fn place(&self, key: &[u8]) -> usize {
+        self.ends.partition_point(|end| &end[..] <= key)
+    }
+
+    pub(crate) fn add(&mut self, user_key: &[u8], trailer: u64, hash: BloomHash) {
+        let rank = rank(hash);
+        if rank > self.max_rank || self.newest.get(&rank).is_some_and(|one| one.trailer > trailer) {
+            return;
+        }
+        self.newest.insert(rank, Version { trailer, place: self.place(user_key) });
+        if self.newest.len() > Self::MAX_LEN {
+            let highest = self.newest.pop_last();
+            self.max_rank = highest.map_or(0, |(rank, _)| rank - 1);
         }
     }
 
-    /// Bits per key, bytes, share of the files, and false positives.
-    pub(crate) fn filter_columns(&self) -> [String; 4] {
-        let Some(filters) = &self.filters else { return ["-"; 4].map(Into::into) };
-        let bits_per_key = ratio(filters.num_bits, filters.num_keys);
-        [
-            bits_per_key.map_or("-".into(), |bits| format!("{bits:.2}")),
-            grouped(filters.num_bytes),
-            percentage(filters.num_bytes, self.file_len),
-            filters.false_positives.to_string(),
-        ]
-    }
-}
-
-impl FilterSums {
-    fn and(self, other: Self) -> Self {
-        Self {
-            num_bytes: self.num_bytes.saturating_add(other.num_bytes),
-            num_bits: self.num_bits.saturating_add(other.num_bits),
-            num_keys: self.num_keys + other.num_keys,
-            num_user_keys: self.num_user_keys + other.num_user_keys,
-            false_positives: self.false_positives.and(other.false_positives),
+    /// Of all absent keys, the share in each range.
+    pub(crate) fn shares(&self, spans: &[Span]) -> Vec<f64> {
+        let is_live = |version: &Version| version.trailer & 0xff == 1;
+        // Where all keys are deleted, lookups go where they were.
+        let any_is_live = self.newest.values().any(is_live);
+        let mut num_before = vec![0usize; self.ends.len() + 2];
+        for version in self.newest.values().filter(|version| !any_is_live || is_live(version)) {
+            num_before[version.place + 1] += 1;
         }
-    }
-}
-
-/// Adds a table to its run, which is the last one: tables come level by level.
-pub(crate) fn add(runs: &mut Vec<Run>, table: ListedTable, inspection: &Inspection) {
-    let totals = Totals::of(inspection);
-    let num_keys = totals.num_keys;
-    let still_read = match totals.filters {
-        Some(filters) => filters.false_positives,
-        None => Share::new(num_keys, num_keys),
-    };
-    let is_same_run = |run: &Run| run.level == table.level && run.level != Level::At(0);
-    let mut run = match runs.pop() {
-        Some(run) if is_same_run(&run) => run,
-        others => {
-            runs.extend(others);
-            Run::empty(table.level)
+        let mut sum = 0;
+        for number in &mut num_before {
+            sum += *number;
+            *number = sum;
         }
-    };
-    run.totals = run.totals.and(totals);
-    run.still_read = run.still_read.and(still_read);
-    run.tables.push(table);
-    if let Some(what_if) = &inspection.what_if {
-        run.what_if += what_if;
+        let share = |span: &Span| num_before[span.end] - num_before[span.start];
+        spans.iter().map(|span| float(share(span)) / float(sum.max(1))).collect()
     }
-    runs.push(run);
 }
 
-impl Run {
-    fn empty(level: Level) -> Self {
-        Self {
-            level,
-            totals: Totals::default(),
-            still_read: Share::default(),
-            tables: Vec::new(),
-            what_if: WhatIf::default(),
+/// Another for each hash, whatever keys have it.
+fn rank(hash: BloomHash) -> u32 {
+    let h = hash.to_u32();
+    let h = (h ^ h >> 16).wrapping_mul(0x85ebca6b);
+    let h = (h ^ h >> 13).wrapping_mul(0xc2b2ae35);
+    h ^ h >> 16
+}
+
+/// The tables in runs of which a lookup asks one table at most: a level, or tables of level 0 whose
+/// ranges do not overlap.
+pub(crate) fn sorted_runs(tables: &[(u32, Span)]) -> Vec<Vec<usize>> {
+    let mut runs: BTreeMap<(u32, usize), Vec<usize>> = BTreeMap::new();
+    let mut in_order: Vec<_> = (0..tables.len()).collect();
+    in_order.sort_by_key(|&i| (tables[i].1.start, tables[i].1.end));
+    // A table of level 0 goes behind the one that ends first, where it can.
+    let mut ends = BinaryHeap::new();
+    for i in in_order {
+        let (level, span) = &tables[i];
+        let mut run = 0;
+        if *level == 0 {
+            run = ends.len();
+            if let Some(&Reverse((end, first))) = ends.peek() {
+                if end <= span.start {
+                    ends.pop();
+                    run = first;
+                }
+            }
+            ends.push(Reverse((span.end, run)));
         }
+        runs.entry((*level, run)).or_default().push(i);
     }
-}
-
-pub(crate) fn totals(runs: &[Run]) -> Totals {
-    runs.iter().map(|run| run.totals).fold(Totals::default(), Totals::and)
-}
-
-/// Of each look-up of an absent key in all runs, the data blocks that are read.
-pub(crate) fn reads<'a>(runs: impl IntoIterator<Item = &'a Run>) -> f64 {
-    runs.into_iter().filter_map(|run| run.still_read.ratio()).sum()
-}
-
-/// The runs of each level, which follow one another.
-pub(crate) fn by_level(runs: &[Run]) -> impl Iterator<Item = (Level, &[Run])> {
-    runs.chunk_by(|a, b| a.level == b.level).map(|runs| (runs[0].level, runs))
-}
-
-/// A line for each level, and one for all where there are several.
-pub(crate) fn lines(runs: &[Run]) -> Vec<String> {
-    let levels: Vec<_> = by_level(runs).collect();
-    let names = levels.iter().map(|(level, _)| match level {
-        Level::At(level) => level.to_string(),
-        Level::Unknown | Level::NotInUse => "all".into(),
-    });
-    let all = (levels.len() != 1).then(|| row("all", &totals(runs)));
-    [header()]
-        .into_iter()
-        .chain(names.zip(&levels).map(|(name, (_, runs))| row(&name, &totals(runs))))
-        .chain(all)
-        .collect()
-}
-
-fn header() -> String {
-    line(
-        "level",
-        ["tables", "keys", "user keys", "deletions"].map(Into::into),
-        ["bits/key", "filter blocks", "of files", "false pos."].map(Into::into),
-    )
-}
-
-fn row(name: &str, totals: &Totals) -> String {
-    let Totals { num_tables, num_keys, num_user_keys, num_deletions, .. } = *totals;
-    let counts = [num_tables, num_keys, num_user_keys, num_deletions].map(grouped);
-    line(name, counts, totals.filter_columns())
-}
-
-fn line(level: &str, counts: [String; 4], filters: [String; 4]) -> String {
-    let [num_tables, num_keys, num_user_keys, num_deletions] = counts;
-    let [bits_per_key, num_bytes, of_files, false_positives] = filters;
-    format!(
-        "{level:>5}  {num_tables:>6}  {num_keys:>11}  {num_user_keys:>11}  {num_deletions:>9}  \
-         {bits_per_key:>8}  {num_bytes:>13}  {of_files:>8}  {false_positives:>10}"
-    )
+    runs.into_values().collect()
 }

@@ -1,20 +1,15 @@
-//! The table parser of the other tests: it refuses what is damaged, and takes any bytes.
-
-mod common;
-#[path = "table_parser/contents.rs"]
-mod contents;
-#[path = "table_parser/manifest.rs"]
-mod manifest;
+//! The table parser: it refuses what is damaged, and takes any bytes.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use common::block_keys;
-use common::table::crc32c::masked_crc32c;
-use common::table::snappy::SnappyError;
-use common::table::{Source, Table, TableError};
-use contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
+use crate::common::block_keys;
+use crate::common::table::crc32c::masked_crc32c;
+use crate::common::table::snappy::SnappyError;
+use crate::common::table::{Source, Table, TableError};
+use crate::contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
+use crate::golden_table;
 
 /// The numbers of data blocks and of keys.
 fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableError> {
@@ -25,11 +20,6 @@ fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableEr
         table.visit_keys(block, |_key| num_keys += 1)?;
     }
     Ok((table.data_blocks().len(), num_keys))
-}
-
-fn golden_table(file: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tables").join(file);
-    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 #[test]

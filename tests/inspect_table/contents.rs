@@ -1,5 +1,7 @@
 //! Tables that a test makes, and may damage.
 
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+
 use crate::common::table::crc32c::masked_crc32c;
 
 /// The contents of a table's blocks, which a test may damage before they get their checksums.
@@ -88,6 +90,30 @@ pub(crate) fn append_footer(file: &mut Vec<u8>, handles: &[u8]) {
     file.extend_from_slice(handles);
     file.resize(start + 40, 0);
     file.extend(0xdb4775248b80fb57u64.to_le_bytes());
+}
+
+/// A table of one block of one key, whose filter block has these bytes.
+pub(crate) fn with_filter_block(filter_block: &[u8]) -> Vec<u8> {
+    table(b"key\x01\0\0\0\0\0\0\0", filter_block)
+}
+
+/// A table of one internal key, as `LevelDB` makes it with 10 bits per key.
+pub(crate) fn table_of_a_key(user_key: &[u8]) -> Vec<u8> {
+    let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    builder.start_block(0);
+    builder.add_key(user_key);
+    table(&[user_key, &[1, 5, 0, 0, 0, 0, 0, 0]].concat(), &builder.finish())
+}
+
+fn table(key: &[u8], filter_block: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let data = append_block(&mut file, &block(&[(0, key, b"value")]), UNCOMPRESSED);
+    let filters = append_block(&mut file, filter_block, UNCOMPRESSED);
+    let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &filters)]);
+    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
+    let index = append_block(&mut file, &block(&[(0, key, &data)]), UNCOMPRESSED);
+    append_footer(&mut file, &[metaindex, index].concat());
+    file
 }
 
 /// The key with its length, and again and again all of it.

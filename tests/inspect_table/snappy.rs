@@ -1,14 +1,12 @@
 //! The Snappy decoder of the table parser: it yields what the format says, and takes any bytes.
 
-mod common;
-
-use std::fs;
-use std::path::Path;
-
-use common::strategies::config;
-use common::table::snappy::{SnappyError, decompress};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::common;
+use crate::common::strategies::config;
+use crate::common::table::snappy::{SnappyError, decompress};
+use crate::golden_table;
 
 /// What a test encodes, and what a plain reading of the format says it yields.
 #[derive(Clone, Debug)]
@@ -216,9 +214,7 @@ fn the_longest_that_its_input_can_yield_is_taken() {
 
 /// A compressed data block of LevelDB, without its trailer.
 fn real_block() -> Vec<u8> {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tables/db_snappy_no_filter.ldb");
-    let file = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = golden_table("db_snappy_no_filter.ldb");
     let table = common::table::Table::open(&file).unwrap();
     let end = usize::try_from(table.data_blocks()[0].end).unwrap();
     let (block_type, block) = file[..end - 4].split_last().unwrap();

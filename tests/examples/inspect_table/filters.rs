@@ -1,0 +1,318 @@
+//! Filter blocks: whether this crate makes the same one, and how often it is wrong.
+//!
+//! All filters of a table can come from four bytes for each of its keys, the key's hash.
+
+use std::ops::RangeInclusive;
+
+use leveldb_filter::{
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
+    FilterBlockReader, FilterPolicy, InvalidFilter,
+};
+
+use super::table::{KeySurvey, Keys, SurveyedBlock};
+use crate::{random, table};
+
+pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
+
+/// `LevelDB`'s: a filter for each 2 KiB of the file.
+pub(crate) const LEVELDB_BASE_LG: u8 = 11;
+
+/// Of the bits of a filter, however few keys it has.
+const MIN_BYTES: usize = 8;
+/// By so many bytes at most, tuned filters are shorter than LevelDB's.
+const MOST_LEFT_BY_TUNING: usize = 11;
+/// More thousandths of a bit come into question only where a table has very few keys.
+const MAX_CANDIDATES: usize = 10_000;
+
+/// What the filters of a table are.
+pub(crate) struct FilterBlock {
+    pub(crate) policy_name: String,
+    /// Of all filters, and of the array of their offsets.
+    pub(crate) num_bytes: usize,
+    pub(crate) base_lg: u8,
+    pub(crate) num_filters: usize,
+    pub(crate) num_empty: usize,
+    /// Of all filters, without the bytes that hold the numbers of probes.
+    pub(crate) num_bits: usize,
+    /// `None` where the filters' sizes fit no policy, or there are none.
+    pub(crate) policy: Option<BloomFilterPolicy>,
+    pub(crate) num_hidden: usize,
+    /// Whether this crate makes the same bytes of the keys.
+    pub(crate) is_remade: bool,
+    /// Of absent keys, those that read a data block.
+    pub(crate) rate: f64,
+}
+
+impl FilterBlock {
+    /// And the keys in them.
+    pub(crate) fn of<'a>(
+        block: table::FilterBlock<'_>,
+        survey: &'a KeySurvey,
+        file_len: u64,
+        lookups: Lookups,
+    ) -> (Self, &'a Keys) {
+        let contents = &block.contents[..];
+        let reader = Reader::new(BloomFilterPolicy::default(), contents);
+        let policy = policy_of(&reader, &survey.blocks, contents);
+        let fits = survey.candidates.iter().map(|keys| {
+            let is_remade = is_made_of(contents, policy, survey, keys);
+            (num_found(&reader, &survey.blocks, keys), is_remade, keys)
+        });
+        let best = fits.max_by_key(|&(found, is_remade, keys)| (found, is_remade, keys.kind));
+        let (num_found, is_remade, keys) = best.expect("all keys may be user keys");
+        // Each filter has an offset of four bytes.
+        let offsets = (0..contents.len() as u128 / 4).map(|i| i << base_lg(contents).min(64));
+        let offsets = offsets.map_while(|i| u64::try_from(i).ok().filter(|&i| i < file_len));
+        let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
+        let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
+        let filters = Self {
+            policy_name: block.policy_name,
+            num_bytes: contents.len(),
+            base_lg: base_lg(contents),
+            num_filters: lens.len(),
+            num_empty: lens.iter().filter(|&&len| len == 0).count(),
+            // Filters that overlap may have more bits than a usize of 32 bits can say.
+            num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
+            policy,
+            num_hidden: survey.num_keys() - num_found,
+            is_remade,
+            rate: lookups.rate(&reader, &survey.blocks),
+        };
+        (filters, keys)
+    }
+}
+
+/// Whether this crate makes the same filter block of the keys.
+fn is_made_of(
+    contents: &[u8],
+    policy: Option<BloomFilterPolicy>,
+    survey: &KeySurvey,
+    keys: &Keys,
+) -> bool {
+    let policy = match policy {
+        Some(policy) => policy,
+        // Without keys there are no filters, whatever the policy.
+        None if survey.num_keys() == 0 => BloomFilterPolicy::default(),
+        None => return false,
+    };
+    let base_lg = base_lg(contents);
+    let end = survey.blocks.last().map_or(0, |block| block.end);
+    // Each filter has an offset of four bytes; a false base_lg could ask for billions.
+    let has_room = end.checked_shr(base_lg.into()).is_some_and(|n| n <= contents.len() as u64 / 4);
+    has_room && contents == filter_block(policy, base_lg, &survey.blocks, &keys.hashes)
+}
+
+/// How many keys the filters of their blocks find.
+fn num_found(reader: &Reader<'_>, blocks: &[SurveyedBlock], keys: &Keys) -> usize {
+    let found = with_hashes(blocks, &keys.hashes).map(|(block, hashes)| {
+        let Some(filter) = reader.filter(block.offset) else { return hashes.len() };
+        let may_match = may_match(filter);
+        hashes.iter().filter(|&&hash| may_match(hash)).count()
+    });
+    found.sum()
+}
+
+/// Lookups of absent keys in a table.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookups {
+    /// However few keys it has.
+    number: usize,
+    max_for_keys: usize,
+    /// Another one asks for other keys.
+    seed: u64,
+}
+
+impl Lookups {
+    /// A table's share of about so many, and some for each of its keys.
+    pub(crate) fn of_table(total: usize, num_tables: usize, ordinal: usize) -> Self {
+        let seed = SEED.wrapping_add(ordinal as u64);
+        Self { number: total / num_tables, max_for_keys: total / 100, seed }
+    }
+
+    /// The share of absent keys that the filters match.
+    ///
+    /// An absent key is looked up in the block where it would be, and there are as many such keys
+    /// as the block has keys. What they are does not matter, only that their hashes are random.
+    pub(crate) fn rate(self, reader: &Reader<'_>, blocks: &[SurveyedBlock]) -> f64 {
+        let num_keys: usize = blocks.iter().map(|block| block.num_keys).sum();
+        let total = self.number + num_keys.saturating_mul(10).min(self.max_for_keys);
+        let mut hashes = random::words(self.seed).map(random_hash);
+        let mut num_matches = 0.0;
+        for block in blocks.iter().filter(|block| block.num_keys > 0) {
+            let Some(filter) = reader.filter(block.offset) else {
+                num_matches += float(block.num_keys);
+                continue;
+            };
+            let may_match = may_match(filter);
+            let number = portion(total, block.num_keys, num_keys);
+            let matches = hashes.by_ref().take(number).filter(|&hash| may_match(hash)).count();
+            num_matches += float(matches) / float(number) * float(block.num_keys);
+        }
+        num_matches / float(num_keys.max(1))
+    }
+}
+
+const SEED: u64 = 0xbc9f1d34;
+
+/// The part of `number` that is to all of it as `part` to `whole`, rounded up.
+fn portion(number: usize, part: usize, whole: usize) -> usize {
+    let portion = (number as u128 * part as u128).div_ceil(whole as u128);
+    usize::try_from(portion).expect("at most the number").max(1)
+}
+
+fn random_hash(word: u64) -> BloomHash {
+    BloomHash::from_u32((word >> 32) as u32)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
+pub(crate) fn float(n: usize) -> f64 {
+    n as f64
+}
+
+/// Makes the filters of a policy from keys that are the four bytes of a hash.
+#[derive(Clone, Copy)]
+struct OfHashes(BloomFilterPolicy);
+
+impl FilterPolicy for OfHashes {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+        let mut builder = BloomFilterBuilder::new();
+        for key in keys {
+            builder.add_hash(from_bytes(key));
+        }
+        builder.finish_into(self.0, dst);
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        may_match(filter)(from_bytes(key))
+    }
+}
+
+fn from_bytes(key: &[u8]) -> BloomHash {
+    BloomHash::from_u32(u32::from_le_bytes(key.try_into().expect("the four bytes of a hash")))
+}
+
+/// The answers that a filter of any bytes gets from LevelDB.
+fn may_match(filter: &[u8]) -> impl Fn(BloomHash) -> bool {
+    let filter = BloomFilter::new(filter);
+    move |hash| match &filter {
+        Ok(filter) => filter.hash_may_match(hash),
+        Err(InvalidFilter::TooShort { .. }) => false,
+        Err(_) => true,
+    }
+}
+
+/// The filter block of a table whose keys have these hashes.
+pub(crate) fn filter_block(
+    policy: BloomFilterPolicy,
+    base_lg: u8,
+    blocks: &[SurveyedBlock],
+    hashes: &[BloomHash],
+) -> Vec<u8> {
+    let mut builder = FilterBlockBuilder::with_base_lg(OfHashes(policy), base_lg);
+    builder.start_block(0);
+    for (block, hashes) in with_hashes(blocks, hashes) {
+        for hash in hashes {
+            builder.add_key(&hash.to_u32().to_le_bytes());
+        }
+        builder.start_block(block.end);
+    }
+    builder.finish()
+}
+
+/// The blocks, each with the hashes of its keys.
+fn with_hashes<'a>(
+    blocks: &'a [SurveyedBlock],
+    mut hashes: &'a [BloomHash],
+) -> impl Iterator<Item = (&'a SurveyedBlock, &'a [BloomHash])> {
+    blocks.iter().map(move |block| {
+        let (of_block, rest) = hashes.split_at(block.num_keys);
+        hashes = rest;
+        (block, of_block)
+    })
+}
+
+/// The binary logarithm of the length of file that a filter is for; LevelDB always writes 11.
+fn base_lg(contents: &[u8]) -> u8 {
+    contents.last().copied().unwrap_or_default()
+}
+
+/// The blocks, together where they share a filter.
+pub(crate) fn sharing_a_filter(
+    blocks: &[SurveyedBlock],
+    base_lg: u8,
+) -> impl Iterator<Item = &[SurveyedBlock]> {
+    let index_of = move |block: &SurveyedBlock| block.offset.checked_shr(base_lg.into());
+    blocks.chunk_by(move |a, b| index_of(a) == index_of(b))
+}
+
+/// The size of one filter.
+struct Size {
+    keys: usize,
+    bytes: usize,
+    probes: u8,
+}
+
+/// A policy that makes filters of these sizes: `LevelDB`'s with whole bits, where that is possible.
+pub(crate) fn policy_of(
+    reader: &Reader<'_>,
+    blocks: &[SurveyedBlock],
+    contents: &[u8],
+) -> Option<BloomFilterPolicy> {
+    let sizes = sizes(reader, blocks, contents)?;
+    let num_probes = sizes.first()?.probes;
+    let fits = |policy: &BloomFilterPolicy| {
+        sizes.iter().all(|size| {
+            let shape = policy.shape(size.keys);
+            shape.filter_len() == size.bytes + 1 && shape.num_probes() == size.probes
+        })
+    };
+    let kinds: [fn(BloomFilterPolicy, u8) -> BloomFilterPolicy; 3] =
+        [|policy, _| policy, BloomFilterPolicy::with_num_probes, |policy, _| policy.tuned()];
+    kinds.iter().find_map(|kind| {
+        let possible = common_millibits(&sizes)?;
+        let (fewest, most) = (possible.start() / 1_000, possible.end() / 1_000);
+        // Where there is a choice, what LevelDB recommends.
+        let whole = [10].into_iter().chain(fewest..=most).map(|bits| bits * 1_000);
+        let candidates = whole.take(MAX_CANDIDATES).chain(possible.take(MAX_CANDIDATES));
+        let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
+        policies.map(|policy| kind(policy, num_probes)).find(fits)
+    })
+}
+
+/// `None` where they are no sizes of filters that a policy makes.
+fn sizes(reader: &Reader<'_>, blocks: &[SurveyedBlock], contents: &[u8]) -> Option<Vec<Size>> {
+    let mut sizes = Vec::new();
+    let mut bytes_left = contents.len();
+    for sharing in sharing_a_filter(blocks, base_lg(contents)) {
+        let keys = sharing.iter().map(|block| block.num_keys).sum();
+        if keys == 0 {
+            continue;
+        }
+        let filter = reader.filter(sharing[0].offset)?;
+        // Filters that overlap would take more memory to rebuild than the file has.
+        bytes_left = bytes_left.checked_sub(filter.len())?;
+        let (&probes, bits) = filter.split_last()?;
+        if bits.len() < MIN_BYTES || !(1..=30).contains(&probes) {
+            return None;
+        }
+        sizes.push(Size { keys, bytes: bits.len(), probes });
+    }
+    Some(sizes)
+}
+
+/// The thousandths of a bit per key that all filters may have.
+fn common_millibits(sizes: &[Size]) -> Option<RangeInclusive<usize>> {
+    let per_key = |bytes: usize, keys| bytes as u64 * 8_000 / keys as u64;
+    let (mut fewest, mut most) = (0, u64::MAX);
+    for &Size { keys, bytes, .. } in sizes {
+        if bytes > MIN_BYTES {
+            fewest = fewest.max(per_key(bytes - 1, keys) + 1);
+        }
+        most = most.min(per_key(bytes + MOST_LEFT_BY_TUNING, keys));
+    }
+    Some(usize::try_from(fewest).ok()?..=usize::try_from(most).ok()?)
+}

@@ -1,0 +1,285 @@
+//! What is known of all tables of a group together, and what lookups read in them.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
+
+use super::database::Group;
+use super::filters::{Lookups, float};
+use super::levels::{KeySample, Span, sorted_runs};
+use super::table::{Filters, Inspection};
+use crate::terminal::{counted, grouped};
+
+pub(crate) struct Survey<'a> {
+    pub(crate) group: &'a Group,
+    /// Of each table, or why it cannot be read.
+    pub(crate) tables: Vec<Result<Inspection, String>>,
+    /// Of lookups of absent keys, the share that asks each table; `None` where that is unknown.
+    pub(crate) shares: Option<Vec<f64>>,
+    /// Whether the shares rest on no assumption.
+    pub(crate) is_certain: bool,
+    spans: Vec<Span>,
+}
+
+impl<'a> Survey<'a> {
+    pub(crate) fn of(group: &'a Group, num_lookups: usize, progress: impl Fn(&str)) -> Self {
+        let places = group.tables.iter().filter_map(|table| table.place.as_ref());
+        let ranges: Vec<_> = places.map(|place| &place.contents).collect();
+        let comparator = group.database.as_ref().map(|database| database.comparator.as_deref());
+        let mut sample = comparator.and_then(|name| KeySample::new(name, &ranges));
+        let num_tables = group.tables.len();
+        let mut tables = Vec::with_capacity(num_tables);
+        for (i, table) in group.tables.iter().enumerate() {
+            progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
+            let lookups = Lookups::of_table(num_lookups, num_tables, i);
+            let table = Inspection::of_file(&table.path, lookups, sample.as_mut());
+            tables.push(table.map_err(|error| explained(&*error)));
+        }
+        let is_certain = sample.as_ref().is_none_or(|sample| sample.is_certain);
+        let mut survey = Self { group, tables, shares: None, is_certain, spans: Vec::new() };
+        if let Some(sample) = &sample {
+            survey.spans = ranges.iter().map(|range| sample.span(range)).collect();
+            let known = survey.share_known();
+            let shares = sample.shares(&survey.spans);
+            survey.shares = Some(shares.into_iter().map(|share| share * known).collect());
+        } else if group.database.is_none() {
+            // Tables by themselves are asked as often as they have keys.
+            let all = survey.totals().keys.max(1);
+            let keys = |i| survey.table(i).map_or(0, |table| table.num_keys);
+            survey.shares = (0..num_tables).map(|i| ratio(keys(i), all)).collect();
+        }
+        survey
+    }
+
+    /// The keys of a table that cannot be read may lie where no other table is asked.
+    fn share_known(&self) -> f64 {
+        let known = self.totals().file_len;
+        let mut all = known;
+        for (listed, table) in self.group.tables.iter().zip(&self.tables) {
+            if let (Some(place), Err(_)) = (&listed.place, table) {
+                all = all.saturating_add(place.contents.len);
+            }
+        }
+        let [known, all] = [known, all].map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+        ratio(known, all).unwrap_or_default()
+    }
+
+    /// Tables of which a lookup asks one at most.
+    pub(crate) fn runs(&self) -> Vec<Vec<usize>> {
+        let levels = self.group.tables.iter().filter_map(|table| Some(table.place.as_ref()?.level));
+        sorted_runs(&levels.zip(self.spans.iter().cloned()).collect::<Vec<_>>())
+    }
+
+    /// `None` where it cannot be read.
+    pub(crate) fn table(&self, i: usize) -> Option<&Inspection> {
+        self.tables[i].as_ref().ok()
+    }
+
+    /// The data blocks that 1,000 lookups of absent keys read, given the rates of the tables.
+    pub(crate) fn reads(&self, rate: impl Fn(usize, &Inspection) -> Option<f64>) -> f64 {
+        let shares = self.shares.iter().flatten().enumerate();
+        let reads = shares.filter_map(|(i, share)| Some(share * rate(i, self.table(i)?)?));
+        1_000.0 * reads.sum::<f64>()
+    }
+
+    pub(crate) fn reads_today(&self) -> f64 {
+        self.reads(|_, table| table.rate())
+    }
+
+    /// Whether a table could have filters, and has none.
+    pub(crate) fn lacks_filters(&self) -> bool {
+        let lacks = |table: &Inspection| matches!(table.filters, Filters::None);
+        self.tables.iter().flatten().any(|table| lacks(table) && table.num_keys > 0)
+    }
+
+    /// How many tables do not count, and why.
+    pub(crate) fn unjudged(&self) -> (usize, Vec<String>) {
+        let (mut num_unread, mut num_unknown, mut hides, mut policy) = (0, 0, false, None);
+        for table in &self.tables {
+            match table.as_ref().map(|table| (table.rate(), &table.filters)) {
+                Ok((Some(_), _)) => continue,
+                Err(_) => num_unread += 1,
+                Ok((_, Filters::OfUnknownPolicy(name))) => policy = Some(name),
+                Ok(_) => hides = true,
+            }
+            num_unknown += 1;
+        }
+        let tables = counted(self.tables.len(), "table");
+        let unread = (num_unread > 0).then(|| format!("{num_unread} of {tables} cannot be read"));
+        let hides = hides.then(|| "today's filters hide keys".into());
+        let policy = policy.map(|name| format!("the policy is {name:?}"));
+        (num_unknown, [unread, hides, policy].into_iter().flatten().collect())
+    }
+
+    /// Whether it is known what today's filters and other ones read.
+    pub(crate) fn is_comparable(&self) -> bool {
+        self.shares.is_some() && self.unjudged().0 == 0 && self.totals().keys > 0
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.tables.iter().for_each(|table| totals.add(table));
+        totals
+    }
+
+    /// What is wrong, a line for each cause.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let mut outcome = self.group.lost.clone().map_or_else(Outcome::default, Outcome::failure);
+        let mut tables_by_cause: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (i, table) in self.tables.iter().enumerate() {
+            if let Some(cause) = outcome.judge(table) {
+                tables_by_cause.entry(cause).or_default().push(i);
+            }
+        }
+        for (cause, tables) in tables_by_cause {
+            let first = &self.group.tables[tables[0]].name;
+            let others = match tables.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {}", counted(others, "other table")),
+            };
+            let directory = match &self.group.name[..] {
+                "" => String::new(),
+                name => format!("{name}: "),
+            };
+            outcome.causes.push(format!("{directory}{first}{others}: {cause}"));
+        }
+        outcome
+    }
+}
+
+/// Why a file that was listed may not be there.
+fn explained(error: &(dyn Error + 'static)) -> String {
+    let kind = error.downcast_ref().map(io::Error::kind);
+    let hint = match kind {
+        Some(io::ErrorKind::NotFound) => {
+            "; a running database removes tables at any time: inspect a closed one, or a copy"
+        }
+        _ => "",
+    };
+    format!("{error}{hint}")
+}
+
+/// What an inspection comes to.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Something could not be read or judged, or filters hide keys.
+    has_failed: bool,
+    /// Filters are not what their policy makes.
+    differs: bool,
+    /// A line for each.
+    pub(crate) causes: Vec<String>,
+}
+
+impl Outcome {
+    pub(crate) fn failure(cause: String) -> Self {
+        Self { has_failed: true, differs: false, causes: vec![cause] }
+    }
+
+    pub(crate) fn exit_status(&self) -> u8 {
+        if self.has_failed { 1 } else { 3 * u8::from(self.differs) }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.has_failed |= other.has_failed;
+        self.differs |= other.differs;
+        self.causes.extend(other.causes);
+    }
+
+    /// What is wrong with a table, or with several.
+    fn judge(&mut self, table: &Result<Inspection, String>) -> Option<String> {
+        let cause = match table.as_ref().map(|table| &table.filters) {
+            Err(cause) => cause.clone(),
+            // Quoted, with escapes: a name from a file may hold anything.
+            Ok(Filters::OfUnknownPolicy(name)) => format!("filters of an unknown policy, {name:?}"),
+            Ok(Filters::Known(filters)) if filters.num_hidden > 0 => {
+                "filters that hide keys: LevelDB does not find them".into()
+            }
+            Ok(Filters::Known(filters)) if !filters.is_remade => {
+                self.differs = true;
+                return Some("other filters than their policy makes".into());
+            }
+            Ok(Filters::None | Filters::Known(_)) => return None,
+        };
+        self.has_failed = true;
+        Some(cause)
+    }
+}
+
+/// What tables have together.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Totals {
+    pub(crate) tables: usize,
+    pub(crate) keys: usize,
+    pub(crate) distinct: usize,
+    pub(crate) deleted: usize,
+    file_len: u64,
+    pub(crate) filter_bytes: usize,
+    filter_bits: usize,
+    /// Of the tables that have filters.
+    filter_keys: usize,
+    /// Of as many absent keys, those that match; and of how many that is known.
+    matches: f64,
+    lookups: usize,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, table: &Result<Inspection, String>) {
+        self.tables += 1;
+        let Ok(table) = table else { return };
+        self.keys += table.num_keys;
+        self.distinct += table.num_user_keys;
+        self.deleted += table.num_deletions;
+        self.file_len = self.file_len.saturating_add(table.file_len);
+        let Filters::Known(filters) = &table.filters else { return };
+        self.filter_bytes = self.filter_bytes.saturating_add(filters.num_bytes);
+        self.filter_bits = self.filter_bits.saturating_add(filters.num_bits);
+        self.filter_keys += table.num_keys;
+        if filters.num_hidden == 0 {
+            self.matches += filters.rate * float(table.num_keys);
+            self.lookups += table.num_keys;
+        }
+    }
+
+    pub(crate) fn bits_per_key(&self) -> Option<f64> {
+        ratio(self.filter_bits, self.filter_keys)
+    }
+
+    /// Bits per key, bytes, share of the files, and false positives.
+    pub(crate) fn filter_cells(&self) -> [String; 4] {
+        if self.filter_bytes == 0 {
+            return ["-"; 4].map(Into::into);
+        }
+        let rate = (self.lookups > 0).then(|| self.matches / float(self.lookups));
+        [
+            self.bits_per_key().map_or("-".into(), |bits| format!("{bits:.2}")),
+            grouped(self.filter_bytes),
+            share(self.filter_bytes, self.file_len),
+            rate.map_or("-".into(), percentage),
+        ]
+    }
+}
+
+/// A number of data blocks.
+pub(crate) fn reads(number: f64) -> String {
+    if number > 0.0 && number < 0.95 { format!("{number:.2}") } else { format!("{number:.1}") }
+}
+
+/// In per cent. Small rates have their digits behind two zeros.
+pub(crate) fn percentage(ratio: f64) -> String {
+    match 100.0 * ratio {
+        0.0 => "0%".into(),
+        percentage @ 0.0..0.1 => format!("{percentage:.3}%"),
+        percentage => format!("{percentage:.2}%"),
+    }
+}
+
+/// In per cent, with a digit less: of what is counted, not measured.
+pub(crate) fn share(part: usize, whole: u64) -> String {
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
+    ratio(part, whole).map_or("-".into(), |ratio| format!("{:.1}%", 100.0 * ratio))
+}
+
+/// `None` of nothing.
+pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| float(part) / float(whole))
+}

@@ -1,0 +1,199 @@
+//! One table: its keys, and what its filters are.
+
+use std::error::Error;
+use std::path::Path;
+
+use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
+
+use super::database::open_regular_file;
+use super::filters::{FilterBlock, Lookups};
+use super::levels::KeySample;
+use super::what_if::OtherFilters;
+use crate::table::{Source, Table, TableError};
+
+pub(crate) struct Inspection {
+    pub(crate) file_len: u64,
+    pub(crate) num_blocks: usize,
+    pub(crate) num_keys: usize,
+    pub(crate) num_user_keys: usize,
+    pub(crate) num_deletions: usize,
+    pub(crate) key_kind: KeyKind,
+    pub(crate) filters: Filters,
+    /// `None` where there are no keys.
+    pub(crate) others: Option<OtherFilters>,
+}
+
+pub(crate) enum Filters {
+    None,
+    /// What their bytes mean is unknown.
+    OfUnknownPolicy(String),
+    Known(FilterBlock),
+}
+
+impl Inspection {
+    pub(crate) fn of_file(
+        path: &Path,
+        lookups: Lookups,
+        sample: Option<&mut KeySample>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let file = open_regular_file(path)?;
+        Ok(Self::of(Source::of_file(&file)?, lookups, sample)?)
+    }
+
+    pub(crate) fn of<'a>(
+        source: impl Into<Source<'a>>,
+        lookups: Lookups,
+        sample: Option<&mut KeySample>,
+    ) -> Result<Self, TableError> {
+        let source = source.into();
+        let table = Table::open(source)?;
+        let filter_block = table.filter_block()?;
+        let survey = KeySurvey::of(&table, sample)?;
+        let num_keys = survey.num_keys();
+        let mut keys = survey.likeliest();
+        let mut bytes_today = None;
+        let filters = match filter_block {
+            None => Filters::None,
+            Some(block) if is_known(&block.policy_name) => {
+                bytes_today = Some(block.contents.len());
+                let (filters, of_filters) = FilterBlock::of(block, &survey, source.len(), lookups);
+                keys = of_filters;
+                Filters::Known(filters)
+            }
+            Some(block) => Filters::OfUnknownPolicy(block.policy_name),
+        };
+        let measure = || OtherFilters::measure(&survey.blocks, &keys.hashes, bytes_today, lookups);
+        Ok(Self {
+            file_len: source.len(),
+            num_blocks: survey.blocks.len(),
+            num_keys,
+            num_user_keys: keys.num_distinct,
+            num_deletions: if keys.kind == KeyKind::User { 0 } else { survey.num_deletions },
+            key_kind: keys.kind,
+            filters,
+            others: (num_keys > 0).then(measure),
+        })
+    }
+
+    /// Of absent keys that are looked up in the table, those that read a data block; `None` where
+    /// that is unknown.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        match &self.filters {
+            Filters::None => Some(1.0),
+            Filters::Known(filters) if filters.num_hidden == 0 => Some(filters.rate),
+            Filters::Known(_) | Filters::OfUnknownPolicy(_) => None,
+        }
+    }
+}
+
+fn is_known(policy_name: &str) -> bool {
+    [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME].contains(&policy_name)
+}
+
+/// Which part of a table's keys its filters hold.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum KeyKind {
+    /// All of each key.
+    User,
+    /// Each key without its trailer.
+    Internal,
+}
+
+const TRAILER_LEN: usize = 8;
+
+impl KeyKind {
+    fn user_key(self, key: &[u8]) -> &[u8] {
+        match self {
+            Self::User => key,
+            Self::Internal => &key[..key.len().saturating_sub(TRAILER_LEN)],
+        }
+    }
+}
+
+/// What one look at all keys tells.
+pub(crate) struct KeySurvey {
+    pub(crate) blocks: Vec<SurveyedBlock>,
+    /// As user keys, and as internal keys where all could be: user keys may end in what could be
+    /// trailers, so the filters have to tell.
+    pub(crate) candidates: Vec<Keys>,
+    /// As far as they are internal keys.
+    num_deletions: usize,
+}
+
+pub(crate) struct SurveyedBlock {
+    pub(crate) offset: u64,
+    /// The offset behind the block and its trailer.
+    pub(crate) end: u64,
+    pub(crate) num_keys: usize,
+}
+
+/// All keys, taken as keys of one kind.
+pub(crate) struct Keys {
+    pub(crate) kind: KeyKind,
+    pub(crate) hashes: Vec<BloomHash>,
+    num_distinct: usize,
+}
+
+impl KeySurvey {
+    pub(crate) fn of(
+        table: &Table<'_>,
+        mut sample: Option<&mut KeySample>,
+    ) -> Result<Self, TableError> {
+        let candidates = [KeyKind::User, KeyKind::Internal].map(Keys::new).into();
+        let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
+        let mut previous = None;
+        let mut budget = table.key_budget();
+        for block in table.data_blocks() {
+            let num_keys_before = survey.num_keys();
+            table.visit_keys_within(&mut budget, block, |key| {
+                survey.add(key, &mut previous, sample.as_deref_mut());
+            })?;
+            let num_keys = survey.num_keys() - num_keys_before;
+            let (offset, end) = (block.offset(), block.end);
+            survey.blocks.push(SurveyedBlock { offset, end, num_keys });
+        }
+        Ok(survey)
+    }
+
+    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>, sample: Option<&mut KeySample>) {
+        let trailer = key.last_chunk::<TRAILER_LEN>().copied().map(u64::from_le_bytes);
+        match trailer.map(|trailer| trailer & 0xff) {
+            Some(0) => self.num_deletions += 1,
+            Some(1) => (),
+            _ => self.candidates.truncate(1),
+        }
+        for keys in &mut self.candidates {
+            keys.add(key, previous.as_deref());
+        }
+        if let (Some(trailer), Some(sample), [_, keys]) = (trailer, sample, &self.candidates[..]) {
+            let hash = keys.hashes.last().expect("that of this key");
+            sample.add(KeyKind::Internal.user_key(key), trailer, *hash);
+        }
+        let previous = previous.get_or_insert_default();
+        previous.clear();
+        previous.extend_from_slice(key);
+    }
+
+    pub(crate) fn num_keys(&self) -> usize {
+        self.candidates[0].hashes.len()
+    }
+
+    /// The keys as what they mostly are, where there are no filters to tell.
+    pub(crate) fn likeliest(&self) -> &Keys {
+        &self.candidates[self.candidates.len() - 1]
+    }
+}
+
+impl Keys {
+    fn new(kind: KeyKind) -> Self {
+        Self { kind, hashes: Vec::new(), num_distinct: 0 }
+    }
+
+    fn add(&mut self, key: &[u8], previous: Option<&[u8]>) {
+        let user_key = self.kind.user_key(key);
+        self.hashes.push(bloom_hash(user_key));
+        // Whatever their order, equal keys are neighbours.
+        let is_new = previous.is_none_or(|previous| self.kind.user_key(previous) != user_key);
+        self.num_distinct += usize::from(is_new);
+    }
+}

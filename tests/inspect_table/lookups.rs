@@ -1,0 +1,185 @@
+//! What the example reckons, against lookups replayed key by key.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
+
+use crate::common::block_keys;
+use crate::common::reference::{block_key_may_match, extract_user_key};
+use crate::damage::numbers;
+use crate::databases::answer;
+use crate::inspect_table::Questions;
+use crate::inspect_table::database::Group;
+use crate::inspect_table::levels::{KeySample, sorted_runs};
+use crate::inspect_table::survey::Survey;
+use crate::inspect_table::what_if::{TUNED_BASE_LG, policies_of_runs};
+use crate::table::Table;
+use crate::table::manifest::{Contents, Manifest, manifest_name};
+use crate::{MEASURED, Report, database, read};
+
+/// A database as `Get` sees it.
+struct Replay {
+    tables: Vec<ReplayedTable>,
+    live_keys: Vec<Vec<u8>>,
+}
+
+struct ReplayedTable {
+    contents: Contents,
+    /// The offset behind each data block, and its keys.
+    blocks: Vec<(u64, Vec<Vec<u8>>)>,
+    filter_block: Vec<u8>,
+}
+
+impl Replay {
+    fn of(directory: &Path) -> Self {
+        let current = read(&directory.join("CURRENT"));
+        let manifest = directory.join(manifest_name(&current).unwrap());
+        let manifest = Manifest::read(File::open(manifest).unwrap()).unwrap();
+        let mut newest = BTreeMap::new();
+        let mut tables = Vec::new();
+        for ((_, number), contents) in manifest.tables {
+            let file = read(&directory.join(format!("{number:06}.ldb")));
+            let table = Table::open(&file).unwrap();
+            let keys_of = |block| block_keys(&table, block).unwrap();
+            let blocks = table.data_blocks().iter().map(|block| (block.end, keys_of(block)));
+            let blocks: Vec<_> = blocks.collect();
+            for key in blocks.iter().flat_map(|(_, keys)| keys) {
+                let trailer = u64::from_le_bytes(*key.last_chunk().unwrap());
+                let newest = newest.entry(extract_user_key(key).to_vec()).or_insert(0);
+                *newest = trailer.max(*newest);
+            }
+            let filter_block = table.filter_block().unwrap().unwrap().contents.into_owned();
+            tables.push(ReplayedTable { contents, blocks, filter_block });
+        }
+        newest.retain(|_, trailer| *trailer & 0xff == 1);
+        Self { tables, live_keys: newest.into_keys().collect() }
+    }
+
+    /// With other filters for all tables.
+    fn with(mut self, policies: &[BloomFilterPolicy]) -> Self {
+        assert_eq!(self.tables.len(), policies.len());
+        for (table, &policy) in self.tables.iter_mut().zip(policies) {
+            let policy = InternalKeyPolicy::new(policy);
+            let mut builder = FilterBlockBuilder::with_base_lg(policy, TUNED_BASE_LG);
+            builder.start_block(0);
+            for (end, keys) in &table.blocks {
+                for key in keys {
+                    builder.add_key(key);
+                }
+                builder.start_block(*end);
+            }
+            table.filter_block = builder.finish();
+        }
+        self
+    }
+
+    /// The data blocks that 1,000 lookups of keys right behind live ones read.
+    fn reads(&self) -> f64 {
+        const NUM_LOOKUPS: u32 = 100_000;
+        let mut number = numbers(27);
+        let mut num_reads = 0;
+        for _ in 0..NUM_LOOKUPS {
+            let live = &self.live_keys[number(self.live_keys.len())];
+            let key = [&live[..], &number(1 << 24).to_le_bytes()[..3]].concat();
+            num_reads += self.tables.iter().filter(|table| table.must_read(&key)).count();
+        }
+        1_000.0 * f64::from(u32::try_from(num_reads).unwrap()) / f64::from(NUM_LOOKUPS)
+    }
+}
+
+impl ReplayedTable {
+    /// Whether the table is asked, and its filters do not spare the data block.
+    fn must_read(&self, key: &[u8]) -> bool {
+        let Contents { smallest, largest, .. } = &self.contents;
+        if key < &smallest[..] || key > &largest[..] {
+            return false;
+        }
+        let block =
+            self.blocks.partition_point(|(_, keys)| extract_user_key(keys.last().unwrap()) < key);
+        let offset = if block == 0 { 0 } else { self.blocks[block - 1].0 };
+        block_key_may_match(&self.filter_block, offset, key)
+    }
+}
+
+/// A tenth apart at most.
+#[track_caller]
+fn assert_near(reckoned: f64, replayed: f64) {
+    assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
+}
+
+#[test]
+fn reads_of_today_are_those_of_a_replay() {
+    for name in ["in_order", "partly_covered", "repaired", "levels"] {
+        let directory = database(name);
+        let (_, reckoned) = answer(&Report::on_one(&directory, MEASURED));
+        assert_near(reckoned, Replay::of(&directory).reads());
+    }
+}
+
+#[test]
+fn proposed_filters_read_no_more_than_is_claimed() {
+    let questions = Questions { what_if: true, ..MEASURED };
+    for (name, shares) in [("in_order", false), ("levels", true), ("partly_covered", false)] {
+        let directory = database(name);
+        let group = Group::of_directory(&directory).unwrap();
+        let survey = Survey::of(&group, 1_000, |_| ());
+        let policies: Vec<_> = if shares {
+            policies_of_runs(&survey).into_iter().map(Option::unwrap).collect()
+        } else {
+            let tables = survey.tables.iter().flatten();
+            let policy = |table: &crate::inspect_table::table::Inspection| {
+                table.others.as_ref().unwrap().policy_of_budget(table.num_keys)
+            };
+            tables.map(policy).collect()
+        };
+        let replay = Replay::of(&directory).with(&policies);
+        let report = Report::on_one(&directory, questions);
+        let line = if shares { "shared by for_runs()" } else { "  this crate's filters" };
+        let cells = report.lines.iter().find(|line_| line_.contains(line)).unwrap();
+        let cells: Vec<_> = cells.split_whitespace().collect();
+        assert_near(cells[0].parse().unwrap(), replay.reads());
+        let num_bytes: usize = replay.tables.iter().map(|table| table.filter_block.len()).sum();
+        assert_eq!(cells[1].replace(',', ""), num_bytes.to_string());
+    }
+}
+
+#[test]
+fn where_sharing_brings_nothing_a_line_says_so() {
+    let questions = Questions { what_if: true, ..MEASURED };
+    for (name, line) in [
+        ("accounts", "A lookup asks one table at most: there are no bytes to share."),
+        ("in_order", "Sharing the bytes between the levels by for_runs() brings nothing"),
+    ] {
+        Report::on_one(&database(name), questions).line_with(line);
+    }
+}
+
+fn contents(smallest: u64, largest: u64) -> Contents {
+    let [smallest, largest] = [smallest, largest].map(|key| key.to_be_bytes().to_vec());
+    Contents { len: 0, smallest, largest }
+}
+
+#[test]
+fn runs_of_level_0_do_not_overlap_and_are_as_few_as_can_be() {
+    let mut number = numbers(27);
+    for num_tables in (1..60).chain([500]) {
+        let tables: Vec<_> = (0..num_tables)
+            .map(|_| {
+                let (start, len) = (number(1_000) as u64, number(300) as u64);
+                contents(start, start + len)
+            })
+            .collect();
+        let sample = KeySample::new(None, &tables.iter().collect::<Vec<_>>()).unwrap();
+        let spans: Vec<_> = tables.iter().map(|table| (0, sample.span(table))).collect();
+        let runs = sorted_runs(&spans);
+        assert_eq!(runs.iter().flatten().count(), tables.len());
+        for run in &runs {
+            let apart = |pair: &[usize]| spans[pair[0]].1.end <= spans[pair[1]].1.start;
+            assert!(run.windows(2).all(apart));
+        }
+        let depth = |place| spans.iter().filter(|(_, span)| span.contains(&place)).count();
+        assert_eq!(runs.len(), (0..=2 * num_tables).map(depth).max().unwrap().max(1));
+    }
+}
