@@ -12,12 +12,12 @@ const M: u32 = 0xc6a4a793;
 
 const BLOOM_SEED: u32 = 0xbc9f1d34;
 
-/// Hashes bytes as LevelDB does: the 32-bit, murmur-like function behind its filters and its
+/// Hashes bytes as LevelDB does, with the 32-bit, murmur-like function behind its filters and its
 /// cache.
 ///
-/// Every input has an answer. The length enters the hash modulo 2<sup>32</sup>, and the last one
-/// to three bytes are unsigned, as in LevelDB since 1.18; before that, they were signed where
-/// `char` is, so filters made by those versions carry another policy name.
+/// The last one to three bytes are unsigned, as in LevelDB since 1.18. Before, they were signed where
+/// `char` is, so filters of those versions have another policy name. Takes the length modulo
+/// 2<sup>32</sup>.
 ///
 /// Mirrors `Hash` in LevelDB's `util/hash.cc`. Takes time linear in `data.len()`.
 ///
@@ -42,10 +42,10 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// What a user key is to a Bloom filter: its [`bloom_hash`], so that one hash serves many filters.
+/// The [`bloom_hash`] of a user key: computed once for lookups in many filters.
 ///
-/// A type of its own because a [`hash`] by another seed would find no key. The number is for those
-/// who store hashes.
+/// A type of its own, because a [`hash`] with another seed would miss keys. Engines that store hashes
+/// store it as a number.
 ///
 /// ```
 /// use leveldb_filter::{BloomHash, bloom_hash, hash};
@@ -58,7 +58,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 pub struct BloomHash(pub(crate) u32);
 
 impl BloomHash {
-    /// The hash that [`to_u32`](Self::to_u32) gave as a number.
+    /// The hash that [`to_u32`](Self::to_u32) returned as a number.
     #[inline]
     #[must_use]
     pub const fn from_u32(hash: u32) -> Self {

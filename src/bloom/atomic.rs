@@ -1,4 +1,4 @@
-//! A filter that threads fill and ask at once.
+//! A filter that several threads fill and ask at the same time.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -8,8 +8,8 @@ use super::filter::BloomFilter;
 use super::shape::BloomFilterShape;
 use crate::{BloomHash, bloom_hash};
 
-/// A filter beside a memtable that is read while it is written: any number of threads insert keys
-/// and look them up, without a lock.
+/// A memtable's filter: any number of threads insert keys and look them up at the same time, without
+/// a lock.
 ///
 /// A lookup finds every key whose insert happened before it: whatever makes the key itself visible
 /// to a reader (a lock, a channel, a release store that the reader's acquire load sees) is enough,
@@ -32,31 +32,29 @@ use crate::{BloomHash, bloom_hash};
 /// assert!(filter.into_filter().key_may_match(b"pear"));
 /// ```
 pub struct AtomicBloomFilter {
-    /// Those of a filter, the byte of the probe count included.
+    /// A filter's, including the one for the number of probes.
     bytes: Vec<AtomicU8>,
     probes: Probes,
 }
 
 impl AtomicBloomFilter {
-    /// A filter without keys. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    /// An empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
         let bytes = BloomFilter::empty(shape).into_inner().into_iter().map(AtomicU8::new).collect();
         Self { bytes, probes: Probes::new(shape.num_bytes, shape.num_probes) }
     }
 
-    /// Adds `key` to the filter's keys. `true` if it may have been in already, that is, if all its
-    /// bits were set.
+    /// Inserts `key`. Returns `true` if the filter matched it before.
     ///
-    /// Of threads that insert one key at the same time, several may get `false`. Takes time linear
-    /// in the key's length and in the number of probes; takes no lock, and allocates nothing.
+    /// Several threads that insert one key at the same time may all get `false`. Takes time linear in
+    /// the key's length and in the number of probes. Takes no lock, allocates nothing.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
     pub fn insert(&self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Adds the key with this [`bloom_hash`], that of the user key. `true` if it may have been in
-    /// already.
+    /// Inserts the user key with this [`bloom_hash`]. Returns `true` if the filter matched it before.
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         let mut all = 1;
@@ -68,8 +66,8 @@ impl AtomicBloomFilter {
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// Takes time linear in the key's length and in the number of probes; never panics, takes
-    /// no lock, and allocates nothing.
+    /// Takes time linear in the key's length and in the number of probes. Never panics, takes no lock,
+    /// allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -91,8 +89,8 @@ impl AtomicBloomFilter {
         BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count() }
     }
 
-    /// The filter when no thread inserts any more: the bytes that [`BloomFilter::insert`] makes of
-    /// the same keys. Takes time linear in the filter's length.
+    /// The finished filter, with the bytes that [`BloomFilter::insert`] makes of the same keys. Takes
+    /// time linear in the filter's length.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

@@ -9,11 +9,11 @@ use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
-/// Only the 4-byte hash of each key is kept, so an engine that writes a table need not hold its
-/// keys until the filter can be sized. The policy comes last, for whoever can choose it only when
-/// the keys are counted; the bytes of [`finish_into`](Self::finish_into) are those of its
-/// [`create_filter`](crate::FilterPolicy::create_filter) with the same keys. A builder can be used
-/// again after each filter, and keeps its buffer.
+/// It keeps a 4-byte hash of each key, so an engine that writes a table need not hold the keys until
+/// it knows their number. The policy comes last, since the best one may depend on that number.
+/// [`finish_into`](Self::finish_into) makes the bytes of the policy's
+/// [`create_filter`](crate::FilterPolicy::create_filter). A builder can be used again after each
+/// filter, and keeps its buffer.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -35,13 +35,13 @@ pub struct BloomFilterBuilder {
 }
 
 impl BloomFilterBuilder {
-    /// A builder without keys. Allocates nothing yet.
+    /// An empty builder. Allocates nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { hashes: Vec::new() }
     }
 
-    /// Adds a key; equal keys count each time, as in `create_filter`.
+    /// Adds a key. Equal keys count each time, as in `create_filter`.
     ///
     /// Takes time linear in the key's length, and 4 bytes of memory.
     #[inline]
@@ -61,22 +61,21 @@ impl BloomFilterBuilder {
         self.hashes.len()
     }
 
-    /// Whether no key was added since the last filter.
+    /// Whether no keys were added since the last filter.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Drops the keys added since the last filter.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.hashes.clear();
     }
 
-    /// Appends the filter that `policy` makes of the keys to `dst`, which keeps what it holds, and
-    /// drops the keys.
+    /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys.
     ///
-    /// Without keys that is a filter that matches nothing. Takes time linear in the number of keys
-    /// times that of probes and in the filter's length, and allocates as `create_filter` does.
+    /// Without keys, the filter matches nothing. Takes time linear in the number of keys times that of
+    /// probes and in the filter's length. Allocates as `create_filter` does.
     ///
     /// # Panics
     ///
@@ -97,8 +96,8 @@ impl BloomFilterBuilder {
     }
 }
 
-/// Faster than a key at a time where four keys in a row have the same length, a multiple of 4 up to
-/// 32 bytes: those are hashed side by side.
+/// Faster than [`add_key`](BloomFilterBuilder::add_key) for each where keys in a row have the same
+/// length, a multiple of 4 up to 32 bytes.
 impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();

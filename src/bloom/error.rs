@@ -1,4 +1,4 @@
-//! What can be wrong with the bytes of a filter.
+//! Why bytes are no filter, and why two filters have no union.
 
 use std::error::Error;
 use std::fmt;
@@ -15,14 +15,13 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidFilter {
-    /// No room for bits and the byte of the probe count. LevelDB treats such a filter as one that
-    /// matches nothing.
+    /// Too short for bits and the number of probes. LevelDB's answer is that no key matches.
     TooShort {
         /// The length in bytes, 0 or 1.
         len: usize,
     },
-    /// A number of probes above 30, which LevelDB reserves for encodings to come, and treats as a
-    /// filter that matches every key.
+    /// A number of probes above 30, which LevelDB reserves for future encodings. Its answer is that
+    /// every key matches.
     ReservedProbeCount {
         /// The filter's last byte.
         num_probes: u8,
@@ -44,7 +43,7 @@ impl fmt::Display for InvalidFilter {
 
 impl Error for InvalidFilter {}
 
-/// Why two filters have no union: they differ in their number of bits or of probes.
+/// Why two filters have no union: their shapes differ.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
@@ -56,7 +55,7 @@ impl Error for InvalidFilter {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ShapeMismatch {
-    /// The shape of the filter that was to be changed.
+    /// The shape of the filter to be changed.
     pub shape: BloomFilterShape,
     /// The shape of the other filter.
     pub other: BloomFilterShape,

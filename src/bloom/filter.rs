@@ -10,18 +10,17 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 use crate::hash::bloom_hash_batch;
 use crate::{BloomHash, bloom_hash};
 
-/// A filter that is asked more than once: its bytes, parsed ahead of the lookups.
+/// A filter for many lookups: its bytes, parsed once.
 ///
-/// Takes the bytes that [`BloomFilterPolicy`](crate::BloomFilterPolicy) makes, in a borrowed slice
-/// or an owned buffer `B`, and gives the answers of its `key_may_match`, faster: for a key at a
-/// time, for a key's [hash](crate::bloom_hash) where one key is looked up in many filters, and
-/// fastest for many keys at once.
+/// Reads the bytes that [`BloomFilterPolicy`](crate::BloomFilterPolicy) makes, borrowed or owned, and
+/// answers as its `key_may_match` does, but faster, and fastest for many keys at once. To look up one
+/// key in many filters, [hash](crate::bloom_hash) it once.
 ///
-/// With a buffer that can be changed, a filter is also a value: keys can be inserted, filters
-/// joined, and all keys taken out.
+/// In a mutable buffer, a filter is also a value: it can insert keys, join another filter, and remove
+/// all keys.
 ///
-/// `B` must give the same bytes on every call of `as_ref` and `as_mut`, as every buffer in the
-/// standard library does; with others the answers are unspecified and calls may panic.
+/// The buffer `B` must return the same bytes from every call of `as_ref` and `as_mut`, as every buffer
+/// in the standard library does; with others, answers are unspecified and calls may panic.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -44,11 +43,11 @@ pub struct BloomFilter<B> {
 }
 
 impl BloomFilter<Vec<u8>> {
-    /// A filter without keys, to insert them into: for an engine's memtable.
+    /// An empty filter to insert keys into, such as a memtable's.
     ///
-    /// With as many keys inserted as the shape was made for, it has the bytes that
-    /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; with more, it has more
-    /// false positives. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    /// Once it has as many keys as the shape is for, its bytes are those that
+    /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; more keys mean more false
+    /// positives. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
@@ -58,18 +57,17 @@ impl BloomFilter<Vec<u8>> {
 }
 
 impl<B: AsRef<[u8]>> BloomFilter<B> {
-    /// Reads the number of bits and of probes, in constant time.
+    /// Parses a filter, in constant time.
     ///
-    /// Verify the checksum of what the bytes were read from first: no error tells a flipped bit, and
-    /// with wrong bytes no filter keeps its keys.
+    /// Verify the checksum of the block that it was read from first: a flipped bit is no error here,
+    /// but can make a filter miss keys.
     ///
     /// A probe count of 0 is accepted: such a filter matches every key, as in LevelDB.
     ///
     /// # Errors
     ///
-    /// If the bytes are shorter than 2, or their last one, the number of probes, is above 30. An
-    /// engine that wants LevelDB's answers for those (nothing, and every key) can ask the policy,
-    /// or take them from the error.
+    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30. In
+    /// LevelDB such filters match nothing and everything; the policy answers like that.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         match *bytes.as_ref() {
             [] | [_] => Err(InvalidFilter::TooShort { len: bytes.as_ref().len() }),
@@ -84,8 +82,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// The same answer as [`BloomFilterPolicy`](crate::BloomFilterPolicy)'s. Takes time linear in
-    /// the key's length and in the number of probes; never panics, and allocates nothing.
+    /// Takes time linear in the key's length and in the number of probes. Never panics, allocates
+    /// nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -99,10 +97,11 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.probes.may_match(self.bits(), hash)
     }
 
-    /// Writes to `matches[i]` whether `keys[i]` may be among the filter's keys; faster than a key at
-    /// a time, as the keys' hashes and probes overlap.
+    /// Looks up many keys, faster than one at a time: writes to `matches[i]` whether `keys[i]` may be
+    /// among the filter's keys.
     ///
-    /// What `matches` held is overwritten. Allocates nothing.
+    /// Overwrites all of `matches`. Takes time linear in the keys' lengths and in the number of probes.
+    /// Allocates nothing.
     ///
     /// # Panics
     ///
@@ -114,10 +113,11 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         });
     }
 
-    /// Writes to `matches[i]` whether the key with the [`bloom_hash`] `hashes[i]` may be among the
-    /// filter's keys.
+    /// Looks up many keys by their [`bloom_hash`]: writes to `matches[i]` whether the key of
+    /// `hashes[i]` may be among the filter's keys.
     ///
-    /// What `matches` held is overwritten. Allocates nothing.
+    /// Overwrites all of `matches`. Takes time linear in the number of hashes and of probes. Allocates
+    /// nothing.
     ///
     /// # Panics
     ///
@@ -136,31 +136,30 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count() }
     }
 
-    /// The filter's bytes, the byte of the probe count included.
+    /// The filter's bytes, including the one for the number of probes.
     #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
 
-    /// Gives the buffer back.
+    /// Returns the buffer.
     #[inline]
     #[must_use]
     pub fn into_inner(self) -> B {
         self.bytes
     }
 
-    /// The number of bits that are set. Takes time linear in the filter's length.
+    /// The number of set bits. Takes time linear in the filter's length.
     #[must_use]
     pub fn count_ones(&self) -> u64 {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// The share of the bits that are set, 0 to 1.
+    /// The share of bits that are set, from 0 to 1.
     ///
-    /// About half of them in a filter that holds the keys that it was made for and has the best
-    /// number of probes. With LevelDB's 6 probes for 10 bits per key 0.45, and less in large
-    /// filters, where third probes meet: 0.42 at 300,000 keys, 0.39 at 10 million. Takes time linear
+    /// About 0.45 for LevelDB's 10 bits per key, and less in large filters: 0.42 at 300,000 keys, 0.39
+    /// at 10 million. More means that the filter has more keys than it was made for. Takes time linear
     /// in the filter's length.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
@@ -168,7 +167,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.count_ones() as f64 / self.shape().num_bits() as f64
     }
 
-    /// An estimate of the number of different keys that were inserted, from the bits that are set.
+    /// Estimates the number of different keys in the filter from the share of set bits.
     ///
     /// Measured at 5 to 30 bits per key: from 100 keys up, half of the estimates are within 1% and
     /// nine of ten within 3%, or twice as far off where a filter holds twice the keys that it was
@@ -217,41 +216,37 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
-    /// Adds `key` to the filter's keys. `true` if it may have been in already, that is, if all its
-    /// bits were set.
+    /// Inserts `key`. Returns `true` if the filter matched it before.
     ///
-    /// The bytes become those of a filter of this size with the key among its keys. Allocates
-    /// nothing. To build a whole filter,
-    /// [`create_filter`](crate::FilterPolicy::create_filter) and
+    /// Takes time linear in the key's length and in the number of probes. Allocates nothing. To build a
+    /// whole filter, [`create_filter`](crate::FilterPolicy::create_filter) and
     /// [`BloomFilterBuilder`](crate::BloomFilterBuilder) are faster.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Adds the key with this [`bloom_hash`], that of the user key. `true` if it may have been in
-    /// already.
+    /// Inserts the user key with this [`bloom_hash`]. Returns `true` if the filter matched it before.
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let probes = self.probes;
         probes.set_bits(self.bits_mut(), hash)
     }
 
-    /// Takes all keys out: all bits become 0, and the number of probes stays.
+    /// Removes all keys, so that the filter can be used again, for the next memtable.
     ///
-    /// For a filter that is used again, such as the next memtable's. Takes time linear in the
-    /// filter's length, and allocates nothing. A filter with a probe count of 0 still matches every
-    /// key.
+    /// Takes time linear in the filter's length. Allocates nothing. A filter with a probe count of 0
+    /// still matches every key.
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
     }
 
-    /// Adds the keys of `other`: the bytes become those of a filter of this size with both filters'
-    /// keys.
+    /// Adds the keys of `other`. The bytes become those of a filter of this shape with the keys of
+    /// both.
     ///
-    /// Takes time linear in the filter's length, whatever the number of keys.
+    /// Takes time linear in the filter's length.
     ///
     /// # Errors
     ///
-    /// If the filters differ in their number of bits or of probes; then nothing is changed.
+    /// If the filters differ in shape; nothing is changed then.
     ///
     /// ```
     /// # use leveldb_filter::{BloomFilter, BloomFilterPolicy};
@@ -282,7 +277,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     }
 }
 
-/// Filters are equal if their bytes are, whatever buffers these lie in.
+/// Filters are equal if their bytes are, in whatever buffers.
 impl<B: AsRef<[u8]>, C: AsRef<[u8]>> PartialEq<BloomFilter<C>> for BloomFilter<B> {
     fn eq(&self, other: &BloomFilter<C>) -> bool {
         self.as_bytes() == other.as_bytes()

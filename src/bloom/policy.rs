@@ -88,22 +88,21 @@ impl BloomFilterPolicy {
         Self { name, ..self }
     }
 
-    /// Filters of LevelDB's lengths with this number of probes for each key; ends
-    /// [`tuned`](Self::tuned).
+    /// Filters of LevelDB's lengths with this number of probes. Overrides [`tuned`](Self::tuned).
     ///
     /// Readers take the number from the filter, so every LevelDB reads the result.
     ///
     /// # Panics
     ///
     /// If `num_probes` is not in 1 to 30: with 0 a filter would match everything, and LevelDB
-    /// reserves numbers above 30 for other encodings.
+    /// reserves numbers above 30 for future encodings.
     #[must_use]
     pub const fn with_num_probes(self, num_probes: u8) -> Self {
         assert!(1 <= num_probes && num_probes <= MAX_PROBES, "number of probes not in 1..=30");
         Self { num_probes: Some(num_probes), ..self }
     }
 
-    /// Filters with a length and a number of probes that make fewer false positives; ends
+    /// Filters with a length and a number of probes that make fewer false positives. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
     /// Every LevelDB reads them. A filter has LevelDB's length or a few bytes less: at most two,
@@ -240,11 +239,11 @@ impl FilterPolicy for BloomFilterPolicy {
         });
     }
 
-    /// Whether all bits of `key` are set in `filter`.
+    /// Whether `key` may be among the keys of `filter`.
     ///
     /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and one with a probe count of
     /// 0 or above 30 matches everything. Takes time linear in the key's length and in the number
-    /// of probes; never panics, and allocates nothing.
+    /// of probes. Never panics, allocates nothing.
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| key_may_match_once(key, bits, num_probes))
@@ -256,7 +255,7 @@ impl FilterPolicy for BloomFilterPolicy {
 fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
     match filter.split_last() {
         None | Some((_, [])) => false,
-        // Reserved for new encodings of short filters: consider it a match.
+        // Reserved for future encodings of short filters: consider it a match.
         Some((&num_probes, _)) if num_probes > MAX_PROBES => true,
         Some((&num_probes, bits)) => may_match(bits, num_probes),
     }

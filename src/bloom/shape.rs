@@ -32,7 +32,7 @@ pub struct BloomFilterShape {
 }
 
 impl BloomFilterShape {
-    /// The length in bytes of a filter, the byte of the probe count included.
+    /// A filter's length in bytes, including the one for the number of probes.
     #[must_use]
     pub const fn filter_len(&self) -> usize {
         self.num_bytes + 1
@@ -45,8 +45,7 @@ impl BloomFilterShape {
         (self.num_bytes as u64).saturating_mul(8)
     }
 
-    /// The number of bits that a key sets, at most: 1 to 30 of a policy, 0 to 30 of a filter at
-    /// hand.
+    /// The number of bits that a lookup probes: 1 to 30 from a policy, 0 to 30 of a filter at hand.
     #[must_use]
     pub const fn num_probes(&self) -> u8 {
         self.num_probes

@@ -24,10 +24,10 @@ const MAX_SORTED: usize = 128;
 /// keys.
 const CLASSES: usize = 8;
 
-/// Writes the [`bloom_hash`](super::bloom_hash) of `keys[i]`, a user key, to `hashes[i]`: of many
-/// keys that are looked up in several filters. Faster than a key at a time, as their hashes overlap.
+/// Hashes many user keys, faster than one at a time, for lookups in several filters: writes the
+/// [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 ///
-/// What `hashes` held is overwritten. Takes time linear in the keys' bytes, and allocates nothing.
+/// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing.
 ///
 /// # Panics
 ///
