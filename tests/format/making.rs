@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 use crate::common::strategies::{any_keys, any_policy, config, many_keys};
 use crate::common::ways::assert_makes_as_reference;
-use crate::common::{create_filter, keys_with_hashes, noise, random_hashes, reference};
+use crate::common::{
+    create_filter, drawn, keys_with_hashes, noise, of_any_magnitude, random_hashes, reference,
+};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -161,6 +163,37 @@ fn the_number_of_probes_is_leveldbs_for_all_bits_per_key() {
     }
 }
 
+#[test]
+fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes() {
+    let mut below = drawn(1);
+    for i in 0..20_000 {
+        let max = if i % 2 == 0 { usize::MAX } else { 1 << 16 };
+        let num_keys = of_any_magnitude(max, &mut below) - 1;
+        let in_whole_bits = i % 3 == 0;
+        let millibits = match of_any_magnitude(max, &mut below) - 1 {
+            millibits if in_whole_bits => millibits / 1000 * 1000,
+            millibits => millibits,
+        };
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        assert_eq!(policy.millibits_per_key(), millibits);
+        let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
+        // A usize does not hold all numbers of bits.
+        if num_bytes * 8 < usize::MAX as u128 {
+            let shape = policy.shape(num_keys);
+            assert_eq!(shape.filter_len() as u128, num_bytes + 1, "{num_keys} keys, {policy:?}");
+            assert_eq!(shape.num_bits(), shape.filter_len() as u64 * 8 - 8);
+            let num_probes = (millibits as u128 * 69 / 100_000).clamp(1, 30);
+            assert_eq!(u128::from(shape.num_probes()), num_probes, "{millibits} millibits");
+            if in_whole_bits {
+                let bits_per_key = millibits / 1000;
+                assert_eq!(policy, BloomFilterPolicy::new(bits_per_key));
+                let num_bytes = reference::num_bytes(bits_per_key, num_keys);
+                assert_eq!(shape.filter_len(), num_bytes + 1, "{num_keys} keys, {policy:?}");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(config())]
 
@@ -170,40 +203,5 @@ proptest! {
         policy in any_policy(),
     ) {
         assert_makes_as_reference(policy, &keys.0);
-    }
-
-    #[test]
-    fn filter_lengths_are_leveldbs(
-        num_keys in prop_oneof![0..100usize, 0..0x10000usize],
-        bits_per_key in 0..0x10000usize,
-    ) {
-        let filter_len = reference::num_bytes(bits_per_key, num_keys) + 1;
-        let shape = BloomFilterPolicy::new(bits_per_key).shape(num_keys);
-        prop_assert_eq!(shape.filter_len(), filter_len);
-        prop_assert_eq!(shape.num_bits(), (filter_len as u64 - 1) * 8);
-    }
-
-    #[test]
-    fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes(
-        num_keys in prop_oneof![0..0x100000usize, any::<usize>()],
-        millibits in prop_oneof![
-            0..100_000usize,
-            (0..usize::MAX / 1000).prop_map(|bits_per_key| bits_per_key * 1000),
-            any::<usize>(),
-        ],
-    ) {
-        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-        prop_assert_eq!(policy.millibits_per_key(), millibits);
-        if millibits % 1000 == 0 {
-            prop_assert_eq!(policy, BloomFilterPolicy::new(millibits / 1000));
-        }
-        let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
-        let num_probes = (millibits as u128 * 69 / 100_000).clamp(1, 30);
-        // A usize of 32 bits does not hold all numbers of bits.
-        if num_bytes * 8 < usize::MAX as u128 {
-            let shape = policy.shape(num_keys);
-            prop_assert_eq!(shape.filter_len() as u128, num_bytes + 1);
-            prop_assert_eq!(u128::from(shape.num_probes()), num_probes);
-        }
     }
 }
