@@ -5,8 +5,8 @@
 
 mod batch;
 
+pub(crate) use batch::bloom_hash_batch;
 pub use batch::bloom_hashes;
-pub(crate) use batch::{bloom_hash_batch, bloom_hash_four};
 
 const M: u32 = 0xc6a4a793;
 

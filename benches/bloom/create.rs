@@ -35,17 +35,6 @@ pub(crate) fn bench(criterion: &mut Criterion) {
                     dst.len()
                 });
             });
-            group.bench_function("builder, extended", |bencher| {
-                let keys: &[&[u8]] = &keys;
-                let mut builder = BloomFilterBuilder::new();
-                let mut dst = Vec::new();
-                bencher.iter(|| {
-                    dst.clear();
-                    builder.extend(keys);
-                    builder.finish_into(policy, &mut dst);
-                    dst.len()
-                });
-            });
             group.bench_function("plain loop", |bencher| {
                 let keys: &[&[u8]] = &keys;
                 bencher.iter(|| reference::create_filter(10, 6, keys));

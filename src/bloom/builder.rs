@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::bits::create;
 use super::policy::BloomFilterPolicy;
-use crate::hash::bloom_hash_four;
 use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
@@ -88,28 +87,11 @@ impl BloomFilterBuilder {
         });
         self.clear();
     }
-
-    fn add_keys(&mut self, keys: &[impl AsRef<[u8]>]) {
-        for key in keys {
-            self.add_key(key.as_ref());
-        }
-    }
 }
 
-/// Faster than [`add_key`](BloomFilterBuilder::add_key) for each where keys in a row have the same
-/// length, a multiple of 4 up to 32 bytes.
 impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let mut keys = keys.into_iter();
-        self.hashes.reserve(keys.size_hint().0);
-        loop {
-            let Some(a) = keys.next() else { break };
-            let Some(b) = keys.next() else { break self.add_keys(&[a]) };
-            let Some(c) = keys.next() else { break self.add_keys(&[a, b]) };
-            let Some(d) = keys.next() else { break self.add_keys(&[a, b, c]) };
-            let four = [a.as_ref(), b.as_ref(), c.as_ref(), d.as_ref()];
-            self.hashes.extend_from_slice(&bloom_hash_four(four));
-        }
+        self.hashes.extend(keys.into_iter().map(|key| bloom_hash(key.as_ref())));
     }
 }
 

@@ -61,52 +61,6 @@ pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHa
     }
 }
 
-/// The [`bloom_hash`](super::bloom_hash) of each key, side by side if all have the same length, of
-/// up to eight whole words.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "else the keys go through memory")]
-pub(crate) fn bloom_hash_four(keys: [&[u8]; 4]) -> [BloomHash; 4] {
-    let hashes = match keys[0].len() {
-        4 => hash_four_of::<4>(keys),
-        8 => hash_four_of::<8>(keys),
-        12 => hash_four_of::<12>(keys),
-        16 => hash_four_of::<16>(keys),
-        20 => hash_four_of::<20>(keys),
-        24 => hash_four_of::<24>(keys),
-        28 => hash_four_of::<28>(keys),
-        32 => hash_four_of::<32>(keys),
-        _ => None,
-    };
-    hashes.unwrap_or_else(|| keys.map(super::bloom_hash))
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "else the keys go through memory")]
-fn hash_four_of<const LEN: usize>(keys: [&[u8]; 4]) -> Option<[BloomHash; 4]> {
-    let [Ok(a), Ok(b), Ok(c), Ok(d)] = keys.map(<&[u8; LEN]>::try_from) else { return None };
-    Some(hash_four(a, b, c, d))
-}
-
-/// Hashes four keys of `LEN` bytes, a multiple of 4.
-///
-/// Out of line, and with a register for the address of each key, for the compiler to use vector
-/// instructions: 7 to 23% in the benchmark "create", builder, extended. `.ci/codegen` looks for them.
-#[inline(never)]
-fn hash_four<const LEN: usize>(
-    a: &[u8; LEN],
-    b: &[u8; LEN],
-    c: &[u8; LEN],
-    d: &[u8; LEN],
-) -> [BloomHash; 4] {
-    let mut hashes = [start(LEN, BLOOM_SEED); 4];
-    for word in (0..LEN).step_by(4) {
-        for (hash, key) in hashes.iter_mut().zip([a, b, c, d]) {
-            *hash = mix_word(*hash, &key[word..word + 4]);
-        }
-    }
-    hashes.map(BloomHash)
-}
-
 /// Hashes keys of one length, side by side: `.ci/codegen` looks for it.
 ///
 /// Not by [`mix_rest`], which computes a step too many: here the length is the same for all.

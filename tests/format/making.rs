@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::common::strategies::{any_keys, any_policy, config, many_keys};
 use crate::common::ways::assert_makes_as_reference;
 use crate::common::{
-    create_filter, drawn, keys_with_hashes, noise, of_any_magnitude, random_hashes, reference,
+    create_filter, drawn, keys_with_hashes, of_any_magnitude, random_hashes, reference,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -70,52 +70,6 @@ fn large_filters_of_many_and_of_uneven_keys_have_leveldbs_bytes() {
             let num_bytes = policy.shape(keys.len()).filter_len() - 1;
             let expected = reference::create_filter_of_len(num_bytes, num_probes, &hashes);
             assert!(create_filter(policy, &keys) == expected, "{num_probes} probes");
-        }
-    }
-}
-
-/// Keys of some lengths are hashed side by side, others alone, and an iterator may end anywhere, and
-/// go on behind its end.
-#[test]
-fn any_number_of_keys_of_any_lengths_can_extend_a_builder() {
-    /// Gives a key only every other time after the first `left`.
-    struct Unfused<'a> {
-        keys: std::slice::Iter<'a, Vec<u8>>,
-        left: usize,
-    }
-
-    impl<'a> Iterator for Unfused<'a> {
-        type Item = &'a [u8];
-
-        fn next(&mut self) -> Option<&'a [u8]> {
-            self.left = self.left.checked_sub(1)?;
-            let key = self.keys.next().map(Vec::as_slice);
-            if self.left == 0 {
-                self.left = 2;
-                return None;
-            }
-            key
-        }
-    }
-
-    let lengths: [fn(usize) -> usize; 6] = [
-        |_| 16,
-        |_| 0,
-        |i| i % 41,
-        |i| if i % 20 == 11 { 15 } else { 21 },
-        |i| if i % 9 == 2 { 24 } else { 16 },
-        |i| i / 8 % 10 * 4, // Eight of each length.
-    ];
-    let mut builder = BloomFilterBuilder::new();
-    for num_keys in (0..20).chain([127, 128, 129, 300]) {
-        for len in lengths {
-            let keys: Vec<_> = (0_u32..).zip(0..num_keys).map(|(i, n)| noise(len(n), i)).collect();
-            builder.extend(&keys);
-            assert_eq!(finish(POLICY, &mut builder), reference::create_filter(10, 6, &keys));
-
-            builder.extend(Unfused { keys: keys.iter(), left: num_keys / 2 + 1 });
-            let before_end = &keys[..num_keys / 2];
-            assert_eq!(finish(POLICY, &mut builder), reference::create_filter(10, 6, before_end));
         }
     }
 }
