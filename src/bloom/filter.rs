@@ -191,17 +191,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         if shape.num_probes() == 0 {
             return f64::INFINITY;
         }
-        let num_probes = f64::from(shape.num_probes());
         // So many probes with nothing in common would set as many bits.
         let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
-        let mut num_keys = probes / num_probes;
-        if probes.is_finite() && shape.num_probes() > 2 {
-            // Each round leaves at most half of the error.
-            for _ in 0..50 {
-                num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
-            }
-        }
-        num_keys.max(0.0)
+        num_keys_with_probes(probes, shape.num_probes().into()).max(0.0)
     }
 
     pub(super) fn with_probes(bytes: B, probes: Probes) -> Self {
@@ -290,5 +282,34 @@ impl<B: AsRef<[u8]>> Eq for BloomFilter<B> {}
 impl<B: AsRef<[u8]>> fmt::Debug for BloomFilter<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BloomFilter").field("shape", &self.shape()).finish_non_exhaustive()
+    }
+}
+
+/// The number of keys with so many different probes in all, where only their third ones meet.
+fn num_keys_with_probes(probes: f64, num_probes: f64) -> f64 {
+    let mut num_keys = probes / num_probes;
+    if probes.is_finite() && num_probes > 2.0 {
+        // Each round leaves at most half of the error, which is a third at most.
+        for _ in 0..10 {
+            num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
+        }
+    }
+    num_keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_from_the_probes_that_they_leave() {
+        for num_keys in [1.0, 30.0, 1e3, 1e4, 2e4, 3e4, 1e5, 3e5, 1e6, 1e7, 1e9] {
+            for num_probes in 3..=30 {
+                let num_probes = f64::from(num_probes);
+                let probes = (num_probes - 1.0) * num_keys + different_third_probes(num_keys);
+                let told = num_keys_with_probes(probes, num_probes);
+                assert!((told / num_keys - 1.0).abs() < 1e-5, "{told} for {num_keys} keys");
+            }
+        }
     }
 }
