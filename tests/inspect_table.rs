@@ -28,10 +28,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{random, table};
-use inspect_table::Questions;
+use inspect_table::Options;
 
-const BRIEFLY: Questions = Questions { what_if: false, num_lookups: 1_000 };
-const MEASURED: Questions = Questions { what_if: false, num_lookups: 1_000_000 };
+const NUM_LOOKUPS: usize = 500_000;
 
 /// What a user gets to see.
 struct Report {
@@ -42,21 +41,27 @@ struct Report {
 }
 
 impl Report {
-    fn on(paths: &[PathBuf], questions: Questions) -> Self {
+    fn on(path: &Path) -> Self {
+        Self::with(&[path.to_path_buf()], false, NUM_LOOKUPS)
+    }
+
+    /// As asked for by `--what-if`.
+    fn what_if(path: &Path) -> Self {
+        Self::with(&[path.to_path_buf()], true, NUM_LOOKUPS)
+    }
+
+    fn with(paths: &[PathBuf], what_if: bool, num_lookups: usize) -> Self {
+        let options = Options { help: false, what_if, paths: paths.to_vec() };
         let mut lines = Vec::new();
-        let outcome = inspect_table::report(paths, questions, &mut |printed| {
+        let outcome = inspect_table::report(&options, num_lookups, |printed| {
             lines.extend_from_slice(printed);
             Ok(())
         });
         let outcome = outcome.unwrap();
         let report = Self { lines, exit_status: outcome.exit_status(), causes: outcome.causes };
-        let printed = report.lines.iter().chain(&report.causes);
-        assert!(!printed.into_iter().any(|line| line.contains(char::is_control)));
+        let mut printed = report.lines.iter().chain(&report.causes);
+        assert!(!printed.any(|line| line.contains(char::is_control)));
         report
-    }
-
-    fn on_one(path: &Path, questions: Questions) -> Self {
-        Self::on(&[path.to_path_buf()], questions)
     }
 
     /// The only line with these words.
@@ -79,7 +84,7 @@ impl Report {
         self.line_with(&label).strip_prefix(&label).expect("a label")
     }
 
-    /// What the lines with a table's or a level's numbers say, cell by cell.
+    /// Those of the only line with these words.
     #[track_caller]
     fn cells_of(&self, words: &str) -> Vec<&str> {
         self.line_with(words).split_whitespace().collect()

@@ -6,14 +6,11 @@
 //! ```
 
 use std::env;
-use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use inspect_table::options::{Options, Task};
-use inspect_table::survey::Outcome;
-use inspect_table::{Questions, report};
+use inspect_table::{Options, report};
 use terminal::{exit_code, print, wrapped};
 
 #[path = "inspect_table/mod.rs"]
@@ -26,7 +23,8 @@ mod table;
 mod terminal;
 
 const USAGE: &str = "usage: inspect_table [--what-if] [--] [FILE|DIR]...";
-const HELP: [&str; 13] = [
+const HELP: [&str; 14] = [
+    USAGE,
     "Reports on the filters of LevelDB's tables, by default of",
     "tests/golden/tables/db_bloom10.ldb",
     "  DIR        a database: what lookups of absent keys read, what would help, and",
@@ -49,15 +47,20 @@ const NUM_LOOKUPS: usize = 1_000_000;
 const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    let outcome = match Task::parse(env::args_os().skip(1)) {
-        Ok(Task::Help) => print(&[USAGE]).and_then(|()| print(&HELP)).map(|()| Outcome::default()),
-        Ok(Task::Inspect(options)) => inspect(options),
+    let mut options = match Options::parse(env::args_os().skip(1)) {
+        Ok(options) => options,
         Err(error) => {
             say(&format!("{error}\n{USAGE}"));
             return WRONG_USAGE.into();
         }
     };
-    match outcome {
+    if options.help {
+        return exit_code(print(&HELP));
+    }
+    if options.paths.is_empty() {
+        options.paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN_TABLE));
+    }
+    match report(&options, NUM_LOOKUPS, print) {
         Ok(outcome) => {
             for cause in &outcome.causes {
                 say(&wrapped(cause, "  ").join("\n"));
@@ -71,13 +74,4 @@ fn main() -> ExitCode {
 /// Where stderr is closed, the exit status has to do.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
-}
-
-fn inspect(options: Options) -> Result<Outcome, Box<dyn Error>> {
-    let questions = Questions { what_if: options.what_if, num_lookups: NUM_LOOKUPS };
-    let paths = match options.paths {
-        none if none.is_empty() => vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN_TABLE)],
-        paths => paths,
-    };
-    report(&paths, questions, &mut |lines| print(lines))
 }

@@ -10,14 +10,15 @@ use crate::common::block_keys;
 use crate::common::reference::{block_key_may_match, extract_user_key};
 use crate::damage::numbers;
 use crate::databases::answer;
-use crate::inspect_table::Questions;
 use crate::inspect_table::database::Group;
 use crate::inspect_table::levels::{KeySample, sorted_runs};
 use crate::inspect_table::survey::Survey;
+use crate::inspect_table::table::Inspection;
 use crate::inspect_table::what_if::{TUNED_BASE_LG, policies_of_runs};
 use crate::table::Table;
 use crate::table::manifest::{Contents, Manifest, manifest_name};
-use crate::{MEASURED, Report, database, read};
+use crate::terminal::grouped;
+use crate::{Report, database, read};
 
 /// A database as `Get` sees it.
 struct Replay {
@@ -58,10 +59,10 @@ impl Replay {
     }
 
     /// With other filters for all tables.
-    fn with(mut self, policies: &[BloomFilterPolicy]) -> Self {
+    fn with(mut self, policies: &[Option<BloomFilterPolicy>]) -> Self {
         assert_eq!(self.tables.len(), policies.len());
         for (table, &policy) in self.tables.iter_mut().zip(policies) {
-            let policy = InternalKeyPolicy::new(policy);
+            let policy = InternalKeyPolicy::new(policy.unwrap());
             let mut builder = FilterBlockBuilder::with_base_lg(policy, TUNED_BASE_LG);
             builder.start_block(0);
             for (end, keys) in &table.blocks {
@@ -112,47 +113,37 @@ fn assert_near(reckoned: f64, replayed: f64) {
 #[test]
 fn reads_of_today_are_those_of_a_replay() {
     for name in ["in_order", "partly_covered", "repaired", "levels"] {
-        let directory = database(name);
-        let (_, reckoned) = answer(&Report::on_one(&directory, MEASURED));
-        assert_near(reckoned, Replay::of(&directory).reads());
+        let (_, reckoned) = answer(&Report::on(&database(name)));
+        assert_near(reckoned, Replay::of(&database(name)).reads());
     }
 }
 
 #[test]
-fn proposed_filters_read_no_more_than_is_claimed() {
-    let questions = Questions { what_if: true, ..MEASURED };
-    for (name, shares) in [("in_order", false), ("levels", true), ("partly_covered", false)] {
-        let directory = database(name);
-        let group = Group::of_directory(&directory).unwrap();
+fn proposed_filters_read_what_is_claimed() {
+    let shared = "this crate's, with bytes shared by for_runs()";
+    for (name, proposal) in [
+        ("in_order", "  this crate's filters"),
+        ("partly_covered", "  this crate's filters"),
+        ("levels", shared),
+    ] {
+        let group = Group::of_directory(&database(name)).unwrap();
         let survey = Survey::of(&group, 1_000, |_| ());
-        let policies: Vec<_> = if shares {
-            policies_of_runs(&survey).into_iter().map(Option::unwrap).collect()
-        } else {
-            let tables = survey.tables.iter().flatten();
-            let policy = |table: &crate::inspect_table::table::Inspection| {
-                table.others.as_ref().unwrap().policy_of_budget(table.num_keys)
-            };
-            tables.map(policy).collect()
+        let policy_of_budget = |table: &Inspection| {
+            Some(table.others.as_ref().unwrap().policy_of_budget(table.num_keys))
         };
-        let replay = Replay::of(&directory).with(&policies);
-        let report = Report::on_one(&directory, questions);
-        let line = if shares { "shared by for_runs()" } else { "  this crate's filters" };
-        let cells = report.lines.iter().find(|line_| line_.contains(line)).unwrap();
-        let cells: Vec<_> = cells.split_whitespace().collect();
+        let policies = if proposal == shared {
+            policies_of_runs(&survey)
+        } else {
+            survey.tables.iter().flatten().map(policy_of_budget).collect()
+        };
+        let replay = Replay::of(&database(name)).with(&policies);
+        let report = Report::what_if(&database(name));
+        let cells = report.cells_of(proposal);
         assert_near(cells[0].parse().unwrap(), replay.reads());
         let num_bytes: usize = replay.tables.iter().map(|table| table.filter_block.len()).sum();
-        assert_eq!(cells[1].replace(',', ""), num_bytes.to_string());
-    }
-}
-
-#[test]
-fn where_sharing_brings_nothing_a_line_says_so() {
-    let questions = Questions { what_if: true, ..MEASURED };
-    for (name, line) in [
-        ("accounts", "A lookup asks one table at most: there are no bytes to share."),
-        ("in_order", "Sharing the bytes between the levels by for_runs() brings nothing"),
-    ] {
-        Report::on_one(&database(name), questions).line_with(line);
+        assert_eq!(cells[1], grouped(num_bytes));
+        let brings_nothing = "by for_runs() brings nothing";
+        assert_ne!(report.has(brings_nothing), proposal == shared, "{:#?}", report.lines);
     }
 }
 

@@ -1,24 +1,21 @@
 //! Tables by themselves, many together, and what the command line says.
 
 use std::ffi::OsString;
-use std::fs;
 use std::ops::Range;
 use std::time::{Duration, Instant};
+use std::{fs, slice};
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
 use crate::common::table::manifest::Contents;
-use crate::inspect_table::Questions;
+use crate::inspect_table::Options;
 use crate::inspect_table::filters::{Lookups, Reader, filter_block, policy_of};
-use crate::inspect_table::options::{Options, Task};
 use crate::inspect_table::table::{Filters, Inspection, SurveyedBlock};
 use crate::random::words;
 use crate::table::Table;
 use crate::table::crc32c::masked_crc32c;
 use crate::terminal::grouped;
-use crate::{BRIEFLY, Report, directory_of, golden, golden_table};
-
-const WHAT_IF: Questions = Questions { what_if: true, ..BRIEFLY };
+use crate::{NUM_LOOKUPS, Report, directory_of, golden, golden_table};
 
 /// Where the blocks of an undamaged table lie, with their trailers; the footer is the last one.
 pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
@@ -74,7 +71,7 @@ pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u
 
 #[test]
 fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_total() {
-    let report = Report::on_one(&golden("tables"), BRIEFLY);
+    let report = Report::on(&golden("tables"));
     assert_eq!((report.exit_status, &report.causes), (0, &vec![]));
     report.line_with("tables: 9 tables, all counted: no MANIFEST tells");
     assert_eq!(report.cells_of("  all  ")[..3], ["all", "9", "10,469"]);
@@ -91,7 +88,7 @@ fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_to
     let mut files: Vec<_> = names.iter().map(|name| (*name, &empty[..])).collect();
     files.extend([("LOG", &b""[..]), ("000003.log", b"")]);
     files.reverse();
-    let report = Report::on_one(&directory_of("order", &files), BRIEFLY);
+    let report = Report::on(&directory_of("order", &files));
     let lines = report.lines.iter().filter(|line| line.contains(" 4.1% ") && !line.contains("all"));
     let names = names.map(|name| name.replace('\n', "\u{fffd}"));
     assert_eq!(
@@ -110,7 +107,7 @@ fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
     let empty = directory_of("without_tables", &[("LOG", b"")]);
     let paths =
         ["000005.ldb", "000006.ldb", "000007.ldb", "8.ldb"].map(|name| directory.join(name));
-    let report = Report::on(&[&paths[..], &[empty]].concat(), BRIEFLY);
+    let report = Report::with(&[&paths[..], &[empty]].concat(), false, 1_000);
     assert!(report.line_with("000005.ldb").ends_with("000005.ldb"));
     for name in ["000006.ldb", "000007.ldb", "8.ldb"] {
         assert!(report.line_with(name).ends_with(": unread"));
@@ -119,12 +116,12 @@ fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
     for (start, end) in [
         ("000006.ldb: ", "the block at offset 0 does not match its checksum"),
         ("000007.ldb: ", "not a LevelDB table: 0 bytes are too few for its 48-byte footer"),
-        ("8.ldb: ", "inspect a closed one, or a copy"),
+        ("8.ldb: ", "a running database removes tables: close or copy it"),
         ("without_tables: ", "no table: none of its files ends in .ldb or .sst"),
     ] {
         assert!(report.causes.iter().any(|cause| cause.contains(start) && cause.ends_with(end)));
     }
-    let report = Report::on_one(&paths[1], BRIEFLY);
+    let report = Report::on(&paths[1]);
     assert!(report.lines.is_empty() && report.cause().1.contains("does not match its checksum"));
 }
 
@@ -141,14 +138,14 @@ fn filters_that_are_not_what_their_policy_makes_have_exit_statuses() {
     for (name, file, note, label, value, (status, cause)) in [
         ("hiding", hiding, "hides ", "false-positive rate", "unknown", (1, "hide keys")),
         ("different", different, "different", "this crate makes", "other", (3, "other filters")),
-        ("unknown", unknown, "unknown", "keys", "3,685 internal keys, with", (1, "\"someone.")),
+        ("unknown", unknown, "unknown", "filter policy", "\"someone.", (1, "\"someone.")),
     ] {
         let directory = directory_of(name, &[("000005.ldb", &file)]);
-        let report = Report::on_one(&directory, BRIEFLY);
+        let report = Report::on(&directory);
         assert!(report.line_with(" 000005.ldb: ").contains(&format!("ldb: {note}")));
         assert_eq!(report.cause().0, status);
         assert!(report.cause().1.contains(&format!("{name}: 000005.ldb: ")));
-        let report = Report::on_one(&directory.join("000005.ldb"), WHAT_IF);
+        let report = Report::what_if(&directory.join("000005.ldb"));
         assert!(report.value_of(label).starts_with(value), "{:#?}", report.lines);
         assert!(report.cause().1.contains(cause) && report.cause().0 == status);
         report.line_with("Other filters: ");
@@ -159,7 +156,7 @@ fn filters_that_are_not_what_their_policy_makes_have_exit_statuses() {
 fn what_if_makes_the_filters_that_a_table_has() {
     let file = golden_table("db_bloom10.ldb");
     let filter_block = Table::open(&file).unwrap().filter_block().unwrap().unwrap().contents;
-    let report = Report::on_one(&golden("tables/db_bloom10.ldb"), WHAT_IF);
+    let report = Report::what_if(&golden("tables/db_bloom10.ldb"));
     assert_eq!(report.exit_status, 0);
     let row = report.cells_of("      10  ");
     // A tuned filter of 3,685 keys is a byte shorter than 4,608; around it come 9 bytes.
@@ -170,7 +167,7 @@ fn what_if_makes_the_filters_that_a_table_has() {
     assert_eq!(report.value_of("bits per key"), "10.03, as made with 10 and 6 probes");
     assert!(report.lines.iter().all(|line| line.len() <= 80));
 
-    let report = Report::on_one(&golden("tables/db_snappy_no_filter.ldb"), BRIEFLY);
+    let report = Report::on(&golden("tables/db_snappy_no_filter.ldb"));
     assert!(report.value_of("filter policy").contains("the table has no filter"));
     let start = report.lines.iter().position(|line| line.starts_with("bits/key")).unwrap() + 1;
     let bits = report.lines[start..].iter().filter_map(|line| line.split_whitespace().next());
@@ -219,7 +216,7 @@ fn a_large_file_that_is_no_table_is_refused_unread() {
     let path = directory.join("000005.ldb");
     fs::File::options().write(true).open(&path).unwrap().set_len(10 << 30).unwrap();
     let start = Instant::now();
-    let report = Report::on_one(&path, BRIEFLY);
+    let report = Report::on(&path);
     // To read all of it takes several times as long.
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert!(report.cause().1.ends_with("no magic number at the end"), "{:?}", report.causes);
@@ -247,7 +244,7 @@ fn assert_inspected_within(num_tables: u32, limit: Duration) {
     let directory = database_of_tables_of_a_key(num_tables);
     for what_if in [false, true] {
         let start = Instant::now();
-        let report = Report::on_one(&directory, Questions { what_if, num_lookups: 1_000_000 });
+        let report = Report::with(slice::from_ref(&directory), what_if, NUM_LOOKUPS);
         assert!(start.elapsed() < limit, "{:?}", start.elapsed());
         assert_eq!(report.exit_status, 0, "{:?}", report.causes);
         // A key behind the only one of a table is outside its range.
@@ -273,17 +270,14 @@ fn a_hundred_thousand_tables_of_a_key_take_seconds() {
 
 #[test]
 fn the_command_line_names_paths_in_any_order_or_what_is_wrong() {
-    let parse = |args: &[&str]| Task::parse(args.iter().map(OsString::from));
-    let inspect = |what_if, paths: &[&str]| {
-        Ok(Task::Inspect(Options { what_if, paths: paths.iter().map(Into::into).collect() }))
+    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+    let paths = |what_if, paths: &[&str]| {
+        Ok(Options { help: false, what_if, paths: paths.iter().map(Into::into).collect() })
     };
-    assert_eq!(parse(&[]), inspect(false, &[]));
-    assert_eq!(parse(&["a.ldb", "--what-if", "db"]), inspect(true, &["a.ldb", "db"]));
-    assert_eq!(parse(&["--", "a.ldb"]), inspect(false, &["a.ldb"]));
-    assert_eq!(parse(&["--what-if", "--", "-h", "--"]), inspect(true, &["-h", "--"]));
-    for args in [&["-h"][..], &["a.ldb", "--what-if", "--help"]] {
-        assert_eq!(parse(args), Ok(Task::Help));
-    }
+    assert_eq!(parse(&[]), paths(false, &[]));
+    assert_eq!(parse(&["a.ldb", "--what-if", "db"]), paths(true, &["a.ldb", "db"]));
+    assert_eq!(parse(&["--what-if", "--", "-h", "--"]), paths(true, &["-h", "--"]));
+    assert!(parse(&["-h"]).unwrap().help && parse(&["a.ldb", "--help"]).unwrap().help);
     for option in ["--wat-if", "-x", "-"] {
         assert_eq!(parse(&["a.ldb", option]), Err(format!("unknown option {option}")));
     }

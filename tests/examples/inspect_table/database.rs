@@ -62,19 +62,21 @@ impl Group {
     pub(crate) fn of_directory(directory: &Path) -> Result<Self, String> {
         let name = shown(directory);
         let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;
-        let lost = match read_manifest(directory) {
+        let manifest = read_manifest(directory).map_err(|why| why.to_string());
+        let lost = match manifest {
             _ if files.is_rocksdb => return Err(format!("{name}: {ROCKSDB}")),
+            Err(why) if why == ROCKSDB => return Err(format!("{name}: {why}")),
             Ok(Some(manifest)) => return Ok(Self::of_database(directory, manifest, files)),
-            Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".to_string()),
+            Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".into()),
             Ok(None) => None,
-            Err(why) => Some(why.to_string()),
+            Err(why) => Some(why),
         };
         let lost = lost.map(|why| format!("{name}: not a database that LevelDB opens: {why}"));
         if files.tables.is_empty() {
             let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
             return Err(lost.unwrap_or(none));
         }
-        let tables = files.tables.into_iter().map(|file| ListedTable::of_file(file, None));
+        let tables = files.tables.into_iter().map(|path| ListedTable::at(path, None));
         Ok(Self { lost, ..Self::of_tables(name, tables.collect()) })
     }
 
@@ -86,19 +88,19 @@ impl Group {
         let numbers: BTreeSet<u64> = manifest.tables.keys().map(|&(_, number)| number).collect();
         let mut in_use = BTreeMap::new();
         let mut not_in_use = Vec::new();
-        for file in files.tables {
-            match file.number.filter(|number| numbers.contains(number)) {
+        for path in files.tables {
+            match number_of(&path).filter(|number| numbers.contains(number)) {
                 // The name that LevelDB looks for first comes first.
                 Some(number) if !in_use.contains_key(&number) => {
-                    in_use.insert(number, file);
+                    in_use.insert(number, path);
                 }
-                _ => not_in_use.push(file.name()),
+                _ => not_in_use.push(ListedTable::at(path, None).name),
             }
         }
         let tables = manifest.tables.into_iter().map(|((level, number), contents)| {
-            let usual = || TableFile::at(directory.join(format!("{number:06}.ldb")));
-            let file = in_use.get(&number).cloned().unwrap_or_else(usual);
-            ListedTable::of_file(file, Some(Place { level, contents }))
+            let usual = || directory.join(format!("{number:06}.ldb"));
+            let path = in_use.get(&number).cloned().unwrap_or_else(usual);
+            ListedTable::at(path, Some(Place { level, contents }))
         });
         let logs = files.logs.iter().filter(|(number, _)| *number >= manifest.log_number);
         let log_len = logs.fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
@@ -111,16 +113,17 @@ impl Group {
 }
 
 impl ListedTable {
-    fn of_file(file: TableFile, place: Option<Place>) -> Self {
-        Self { name: file.name(), path: file.path, place }
+    /// In a directory, whose name goes without saying.
+    fn at(path: PathBuf, place: Option<Place>) -> Self {
+        Self { name: shown(path.file_name().map_or(&path, Path::new)), path, place }
     }
 }
 
 /// What a directory has of a database.
 #[derive(Default)]
 struct Files {
-    /// In the order of their numbers.
-    tables: Vec<TableFile>,
+    /// In the order of their numbers, others last.
+    tables: Vec<PathBuf>,
     /// Number and length of each.
     logs: Vec<(u64, u64)>,
     has_manifest: bool,
@@ -134,50 +137,26 @@ impl Files {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let file = TableFile::at(entry.path());
-            let extension = file.path.extension().and_then(OsStr::to_str).unwrap_or_default();
+            let path = entry.path();
+            let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
             if ["ldb", "sst"].iter().any(|table| extension.eq_ignore_ascii_case(table)) {
-                files.tables.push(file);
-            } else if let ("log", Some(number)) = (extension, file.number) {
+                files.tables.push(path);
+            } else if let ("log", Some(number)) = (extension, number_of(&path)) {
                 files.logs.push((number, entry.metadata().map_or(0, |metadata| metadata.len())));
             }
             files.has_manifest |= name.starts_with("MANIFEST-");
             files.is_rocksdb |= name == "IDENTITY" || name.starts_with("OPTIONS-");
         }
-        files.tables.sort_by_cached_key(|table| {
-            let TableFile { number, path } = table;
-            (number.is_none(), *number, !table.is_usual(), path.clone())
-        });
+        // 000005.ldb comes before 000005.sst and 5.ldb.
+        files.tables.sort_by_cached_key(|path| (number_of(path).unwrap_or(u64::MAX), path.clone()));
         Ok(files)
     }
 }
 
-/// A file, which may be a table.
-#[derive(Clone)]
-struct TableFile {
-    path: PathBuf,
-    /// Of 000005.ldb it is 5.
-    number: Option<u64>,
-}
-
-impl TableFile {
-    fn at(path: PathBuf) -> Self {
-        let stem = path.file_stem().and_then(OsStr::to_str);
-        let digits = stem.filter(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()));
-        let number = digits.and_then(|stem| stem.parse().ok());
-        Self { path, number }
-    }
-
-    /// The name without its directory.
-    fn name(&self) -> String {
-        shown(self.path.file_name().map_or(&self.path, Path::new))
-    }
-
-    /// Whether `LevelDB` itself would name the file so.
-    fn is_usual(&self) -> bool {
-        let name = self.number.map(|number| format!("{number:06}.ldb"));
-        name.is_some_and(|name| self.path.ends_with(name))
-    }
+/// Of 000005.ldb it is 5.
+fn number_of(path: &Path) -> Option<u64> {
+    let stem = path.file_stem().and_then(OsStr::to_str);
+    stem.filter(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
 /// The MANIFEST that CURRENT names; `None` where there is no CURRENT, as beside tables that were

@@ -2,11 +2,9 @@
 //!
 //! All filters of a table can come from four bytes for each of its keys, the key's hash.
 
-use std::ops::RangeInclusive;
-
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
-    FilterBlockReader, FilterPolicy, InvalidFilter,
+    BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader,
+    FilterPolicy,
 };
 
 use super::table::{KeySurvey, Keys, SurveyedBlock};
@@ -58,7 +56,8 @@ impl FilterBlock {
             let is_remade = is_made_of(contents, policy, survey, keys);
             (num_found(&reader, &survey.blocks, keys), is_remade, keys)
         });
-        let best = fits.max_by_key(|&(found, is_remade, keys)| (found, is_remade, keys.kind));
+        let best =
+            fits.max_by_key(|&(found, is_remade, keys)| (found, is_remade, keys.trailer_len));
         let (num_found, is_remade, keys) = best.expect("all keys may be user keys");
         // Each filter has an offset of four bytes.
         let offsets = (0..contents.len() as u128 / 4).map(|i| i << base_lg(contents).min(64));
@@ -104,12 +103,17 @@ fn is_made_of(
 
 /// How many keys the filters of their blocks find.
 fn num_found(reader: &Reader<'_>, blocks: &[SurveyedBlock], keys: &Keys) -> usize {
-    let found = with_hashes(blocks, &keys.hashes).map(|(block, hashes)| {
-        let Some(filter) = reader.filter(block.offset) else { return hashes.len() };
-        let may_match = may_match(filter);
-        hashes.iter().filter(|&&hash| may_match(hash)).count()
-    });
-    found.sum()
+    let blocks = with_hashes(blocks, &keys.hashes);
+    blocks.map(|(block, hashes)| num_matches(reader.filter(block.offset), hashes)).sum()
+}
+
+/// Without a filter, all.
+fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize {
+    let mut matches = vec![true; hashes.len()];
+    if let Some(filter) = filter {
+        BloomFilterPolicy::default().hashes_may_match(hashes, filter, &mut matches);
+    }
+    matches.into_iter().filter(|&matches| matches).count()
 }
 
 /// Lookups of absent keys in a table.
@@ -136,33 +140,25 @@ impl Lookups {
     pub(crate) fn rate(self, reader: &Reader<'_>, blocks: &[SurveyedBlock]) -> f64 {
         let num_keys: usize = blocks.iter().map(|block| block.num_keys).sum();
         let total = self.number + num_keys.saturating_mul(10).min(self.max_for_keys);
-        let mut hashes = random::words(self.seed).map(random_hash);
-        let mut num_matches = 0.0;
+        let mut words = random::words(self.seed);
+        let mut rate = 0.0;
         for block in blocks.iter().filter(|block| block.num_keys > 0) {
-            let Some(filter) = reader.filter(block.offset) else {
-                num_matches += float(block.num_keys);
-                continue;
-            };
-            let may_match = may_match(filter);
-            let number = portion(total, block.num_keys, num_keys);
-            let matches = hashes.by_ref().take(number).filter(|&hash| may_match(hash)).count();
-            num_matches += float(matches) / float(number) * float(block.num_keys);
+            let number = total as u128 * block.num_keys as u128 / num_keys as u128;
+            let number = usize::try_from(number).expect("at most the total") + 1;
+            let filter = reader.filter(block.offset);
+            let mut matches = 0;
+            for start in (0..number).step_by(4_096) {
+                let words = words.by_ref().take((number - start).min(4_096));
+                let hashes = words.map(|word| BloomHash::from_u32((word >> 32) as u32));
+                matches += num_matches(filter, &hashes.collect::<Vec<_>>());
+            }
+            rate += float(matches) / float(number) * float(block.num_keys) / float(num_keys);
         }
-        num_matches / float(num_keys.max(1))
+        rate
     }
 }
 
 const SEED: u64 = 0xbc9f1d34;
-
-/// The part of `number` that is to all of it as `part` to `whole`, rounded up.
-fn portion(number: usize, part: usize, whole: usize) -> usize {
-    let portion = (number as u128 * part as u128).div_ceil(whole as u128);
-    usize::try_from(portion).expect("at most the number").max(1)
-}
-
-fn random_hash(word: u64) -> BloomHash {
-    BloomHash::from_u32((word >> 32) as u32)
-}
 
 #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
 pub(crate) fn float(n: usize) -> f64 {
@@ -187,22 +183,12 @@ impl FilterPolicy for OfHashes {
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        may_match(filter)(from_bytes(key))
+        self.0.hash_may_match(from_bytes(key), filter)
     }
 }
 
 fn from_bytes(key: &[u8]) -> BloomHash {
     BloomHash::from_u32(u32::from_le_bytes(key.try_into().expect("the four bytes of a hash")))
-}
-
-/// The answers that a filter of any bytes gets from LevelDB.
-fn may_match(filter: &[u8]) -> impl Fn(BloomHash) -> bool {
-    let filter = BloomFilter::new(filter);
-    move |hash| match &filter {
-        Ok(filter) => filter.hash_may_match(hash),
-        Err(InvalidFilter::TooShort { .. }) => false,
-        Err(_) => true,
-    }
 }
 
 /// The filter block of a table whose keys have these hashes.
@@ -263,7 +249,10 @@ pub(crate) fn policy_of(
     contents: &[u8],
 ) -> Option<BloomFilterPolicy> {
     let sizes = sizes(reader, blocks, contents)?;
-    let num_probes = sizes.first()?.probes;
+    let Size { keys, bytes, probes } = *sizes.iter().max_by_key(|size| size.keys)?;
+    let per_key = |bytes: usize| bytes.saturating_mul(8_000) / keys;
+    let fewest = if bytes > MIN_BYTES { per_key(bytes - 1) } else { 0 };
+    let most = per_key(bytes + MOST_LEFT_BY_TUNING);
     let fits = |policy: &BloomFilterPolicy| {
         sizes.iter().all(|size| {
             let shape = policy.shape(size.keys);
@@ -273,13 +262,11 @@ pub(crate) fn policy_of(
     let kinds: [fn(BloomFilterPolicy, u8) -> BloomFilterPolicy; 3] =
         [|policy, _| policy, BloomFilterPolicy::with_num_probes, |policy, _| policy.tuned()];
     kinds.iter().find_map(|kind| {
-        let possible = common_millibits(&sizes)?;
-        let (fewest, most) = (possible.start() / 1_000, possible.end() / 1_000);
         // Where there is a choice, what LevelDB recommends.
-        let whole = [10].into_iter().chain(fewest..=most).map(|bits| bits * 1_000);
-        let candidates = whole.take(MAX_CANDIDATES).chain(possible.take(MAX_CANDIDATES));
+        let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
+        let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
-        policies.map(|policy| kind(policy, num_probes)).find(fits)
+        policies.map(|policy| kind(policy, probes)).find(fits)
     })
 }
 
@@ -302,17 +289,4 @@ fn sizes(reader: &Reader<'_>, blocks: &[SurveyedBlock], contents: &[u8]) -> Opti
         sizes.push(Size { keys, bytes: bits.len(), probes });
     }
     Some(sizes)
-}
-
-/// The thousandths of a bit per key that all filters may have.
-fn common_millibits(sizes: &[Size]) -> Option<RangeInclusive<usize>> {
-    let per_key = |bytes: usize, keys| bytes as u64 * 8_000 / keys as u64;
-    let (mut fewest, mut most) = (0, u64::MAX);
-    for &Size { keys, bytes, .. } in sizes {
-        if bytes > MIN_BYTES {
-            fewest = fewest.max(per_key(bytes - 1, keys) + 1);
-        }
-        most = most.min(per_key(bytes + MOST_LEFT_BY_TUNING, keys));
-    }
-    Some(usize::try_from(fewest).ok()?..=usize::try_from(most).ok()?)
 }

@@ -5,11 +5,9 @@ use leveldb_filter::BloomFilterPolicy;
 use super::database::{Database, printable};
 use super::filters::{FilterBlock, LEVELDB_BASE_LG, float};
 use super::survey::{Survey, Totals, percentage, ratio, reads, share};
-use super::table::{Filters, Inspection, KeyKind};
+use super::table::{Filters, Inspection};
 use super::what_if::{self, Candidate};
 use crate::terminal::{columns, counted, grouped, wrapped};
-
-const MAX_COMPARATOR_LEN: usize = 100;
 
 /// All about one table.
 pub(crate) fn table(name: &str, table: &Inspection, asks_what_if: bool) -> Vec<String> {
@@ -35,21 +33,13 @@ fn rows(table: &Inspection) -> Vec<(&'static str, String)> {
             (format!("{} ({origin})", filters.policy_name), Some(filters))
         }
     };
-    let is_internal = table.key_kind == KeyKind::Internal && table.num_keys > 0;
-    let keys = match (is_internal, filters) {
-        (false, _) => counted(table.num_keys, "user key"),
-        (true, None) => counted(table.num_keys, "internal key") + ", with 8-byte trailers",
-        (true, Some(_)) => {
-            counted(table.num_keys, "internal key") + "; filters leave out the 8-byte trailers"
-        }
-    };
-    let mut rows =
-        vec![("filter policy", policy), ("data blocks", grouped(table.num_blocks)), ("keys", keys)];
-    if is_internal {
-        let deletions = counted(table.num_deletions, "deletion");
-        let distinct = grouped(table.num_user_keys);
-        rows.push(("user keys", format!("{distinct} distinct; {deletions} among all keys")));
-    }
+    let [keys, distinct] = [table.num_keys, table.num_user_keys].map(grouped);
+    let deletions = counted(table.num_deletions, "deletion");
+    let mut rows = vec![
+        ("filter policy", policy),
+        ("data blocks", grouped(table.num_blocks)),
+        ("keys", format!("{keys}, of which {distinct} distinct; {deletions}")),
+    ];
     rows.extend(filters.iter().flat_map(|filters| rows_of_filters(table, filters)));
     rows
 }
@@ -64,17 +54,13 @@ fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static s
         ("filter block", format!("{} bytes, {share} of the file", grouped(filters.num_bytes))),
     ];
     if let Some(bits_per_key) = ratio(filters.num_bits, num_keys) {
-        let found = grouped(num_keys - filters.num_hidden);
+        let hidden = grouped(filters.num_hidden);
         let rate = match filters.num_hidden {
             0 => percentage(filters.rate) + " of absent keys read a data block",
-            _ => "unknown: the filters hide keys".into(),
+            _ => format!("unknown: the filters hide {hidden} keys"),
         };
         rows.extend([
-            (
-                "bits per key",
-                format!("{bits_per_key:.2}{}", made_with(bits_per_key, filters.policy)),
-            ),
-            ("keys found", format!("{found} of {}", grouped(num_keys))),
+            ("bits per key", made_with(bits_per_key, filters.policy)),
             ("false-positive rate", rate),
         ]);
     }
@@ -93,7 +79,9 @@ fn range(base_lg: u8) -> String {
 }
 
 fn made_with(bits_per_key: f64, policy: Option<BloomFilterPolicy>) -> String {
-    let Some(policy) = policy else { return "; no policy makes such filters".into() };
+    let Some(policy) = policy else {
+        return format!("{bits_per_key:.2}; no policy makes such filters");
+    };
     let millibits = policy.millibits_per_key();
     let set = format!("{}.{:03}", millibits / 1_000, millibits % 1_000);
     let set = set.trim_end_matches('0').trim_end_matches('.');
@@ -105,7 +93,7 @@ fn made_with(bits_per_key: f64, policy: Option<BloomFilterPolicy>) -> String {
     };
     let is_padded = 900.0 * bits_per_key > float(millibits);
     let padding = if is_padded { "; a filter has 64 bits at least" } else { "" };
-    format!(", as made with {set} and {probes}{padding}")
+    format!("{bits_per_key:.2}, as made with {set} and {probes}{padding}")
 }
 
 /// All about the tables of a group, the answer first.
@@ -119,9 +107,8 @@ pub(crate) fn group(
     let mut lines = match &survey.group.database {
         Some(database) if survey.tables.is_empty() => {
             let len = long(database.log_len);
-            let mut lines = vec![format!("{name}: no tables yet, {len} bytes in the log")];
-            lines.extend(not_in_use(survey));
-            return lines;
+            let line = format!("{name}: no tables yet, {len} bytes in the log");
+            return [vec![line], not_in_use(survey)].concat();
         }
         Some(_) => {
             let mut lines = wrapped(&format!("{name}: {num_tables} in use"), "");
@@ -190,7 +177,7 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
         "deleted",
         "bits/key",
         "bytes",
-        "of files",
+        "share",
         "false pos.",
     ];
     let rows = levels.iter().map(|(name, totals)| {
@@ -202,14 +189,14 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(columns(titles, rows));
     lines.push(
-        "Bytes: those of the filters and their offsets. A filter has 64 bits at least.".into(),
+        "Bytes: of filters and offsets; share: of files. A filter has at least 64 bits.".into(),
     );
     lines
 }
 
 /// A line for each table.
 fn tables(survey: &Survey<'_>) -> Vec<String> {
-    let titles = ["level", "keys", "bits/key", "bytes", "of file", "false pos.", ""];
+    let titles = ["level", "keys", "bits/key", "bytes", "share", "false pos.", ""];
     let tables = survey.group.tables.iter().zip(&survey.tables);
     let rows = tables.map(|(listed, table)| {
         let mut totals = Totals::default();
@@ -222,14 +209,12 @@ fn tables(survey: &Survey<'_>) -> Vec<String> {
     });
     let mut lines = vec![String::new()];
     lines.extend(columns(titles, rows));
-    let is_remade = |table: &&Inspection| matches!(&table.filters, Filters::Known(filters) if filters.is_remade);
-    let num_remade = survey.tables.iter().flatten().filter(is_remade).count();
-    if num_remade > 0 {
-        let tables = counted(num_remade, "table");
-        lines.push(format!(
-            "This crate makes the same filters of the keys of {tables}, byte for byte."
-        ));
-    }
+    let is_remade =
+        |filters: &&Filters| matches!(filters, Filters::Known(block) if block.is_remade);
+    let filters = survey.tables.iter().flatten().map(|table| &table.filters);
+    let tables = counted(filters.filter(is_remade).count(), "table");
+    lines
+        .push(format!("This crate makes the same filters of the keys of {tables}, byte for byte."));
     lines
 }
 
@@ -249,8 +234,7 @@ fn note(table: &Result<Inspection, String>) -> Option<String> {
 
 fn notes(database: &Database) -> Vec<String> {
     let comparator = database.comparator.as_deref().unwrap_or("without a name");
-    let comparator: String = comparator.chars().take(MAX_COMPARATOR_LEN).collect();
-    let mut lines = wrapped(&format!("Comparator: {}", printable(&comparator)), "  ");
+    let mut lines = wrapped(&format!("Comparator: {:.100}", printable(comparator)), "  ");
     if database.log_len > 0 {
         let len = long(database.log_len);
         lines.push(format!("Not counted: keys that are only in the log, which has {len} bytes."));

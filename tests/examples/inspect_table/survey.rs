@@ -147,13 +147,10 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Why a file that was listed may not be there.
+/// And why a file that was listed may not be there.
 fn explained(error: &(dyn Error + 'static)) -> String {
-    let kind = error.downcast_ref().map(io::Error::kind);
-    let hint = match kind {
-        Some(io::ErrorKind::NotFound) => {
-            "; a running database removes tables at any time: inspect a closed one, or a copy"
-        }
+    let hint = match error.downcast_ref().map(io::Error::kind) {
+        Some(io::ErrorKind::NotFound) => "; a running database removes tables: close or copy it",
         _ => "",
     };
     format!("{error}{hint}")

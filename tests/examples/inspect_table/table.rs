@@ -17,7 +17,6 @@ pub(crate) struct Inspection {
     pub(crate) num_keys: usize,
     pub(crate) num_user_keys: usize,
     pub(crate) num_deletions: usize,
-    pub(crate) key_kind: KeyKind,
     pub(crate) filters: Filters,
     /// `None` where there are no keys.
     pub(crate) others: Option<OtherFilters>,
@@ -54,7 +53,7 @@ impl Inspection {
         let mut bytes_today = None;
         let filters = match filter_block {
             None => Filters::None,
-            Some(block) if is_known(&block.policy_name) => {
+            Some(block) if KNOWN.contains(&&block.policy_name[..]) => {
                 bytes_today = Some(block.contents.len());
                 let (filters, of_filters) = FilterBlock::of(block, &survey, source.len(), lookups);
                 keys = of_filters;
@@ -68,8 +67,7 @@ impl Inspection {
             num_blocks: survey.blocks.len(),
             num_keys,
             num_user_keys: keys.num_distinct,
-            num_deletions: if keys.kind == KeyKind::User { 0 } else { survey.num_deletions },
-            key_kind: keys.kind,
+            num_deletions: if keys.trailer_len == 0 { 0 } else { survey.num_deletions },
             filters,
             others: (num_keys > 0).then(measure),
         })
@@ -86,29 +84,10 @@ impl Inspection {
     }
 }
 
-fn is_known(policy_name: &str) -> bool {
-    [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME].contains(&policy_name)
-}
+const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
 
-/// Which part of a table's keys its filters hold.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum KeyKind {
-    /// All of each key.
-    User,
-    /// Each key without its trailer.
-    Internal,
-}
-
+/// Of an internal key: sequence number and type.
 const TRAILER_LEN: usize = 8;
-
-impl KeyKind {
-    fn user_key(self, key: &[u8]) -> &[u8] {
-        match self {
-            Self::User => key,
-            Self::Internal => &key[..key.len().saturating_sub(TRAILER_LEN)],
-        }
-    }
-}
 
 /// What one look at all keys tells.
 pub(crate) struct KeySurvey {
@@ -127,9 +106,9 @@ pub(crate) struct SurveyedBlock {
     pub(crate) num_keys: usize,
 }
 
-/// All keys, taken as keys of one kind.
+/// All keys, taken as user keys or, with a trailer, as internal keys.
 pub(crate) struct Keys {
-    pub(crate) kind: KeyKind,
+    pub(crate) trailer_len: usize,
     pub(crate) hashes: Vec<BloomHash>,
     num_distinct: usize,
 }
@@ -139,7 +118,7 @@ impl KeySurvey {
         table: &Table<'_>,
         mut sample: Option<&mut KeySample>,
     ) -> Result<Self, TableError> {
-        let candidates = [KeyKind::User, KeyKind::Internal].map(Keys::new).into();
+        let candidates = [0, TRAILER_LEN].map(Keys::new).into();
         let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
         let mut previous = None;
         let mut budget = table.key_budget();
@@ -167,7 +146,7 @@ impl KeySurvey {
         }
         if let (Some(trailer), Some(sample), [_, keys]) = (trailer, sample, &self.candidates[..]) {
             let hash = keys.hashes.last().expect("that of this key");
-            sample.add(KeyKind::Internal.user_key(key), trailer, *hash);
+            sample.add(keys.user_key(key), trailer, *hash);
         }
         let previous = previous.get_or_insert_default();
         previous.clear();
@@ -185,15 +164,19 @@ impl KeySurvey {
 }
 
 impl Keys {
-    fn new(kind: KeyKind) -> Self {
-        Self { kind, hashes: Vec::new(), num_distinct: 0 }
+    fn new(trailer_len: usize) -> Self {
+        Self { trailer_len, hashes: Vec::new(), num_distinct: 0 }
+    }
+
+    fn user_key<'a>(&self, key: &'a [u8]) -> &'a [u8] {
+        &key[..key.len().saturating_sub(self.trailer_len)]
     }
 
     fn add(&mut self, key: &[u8], previous: Option<&[u8]>) {
-        let user_key = self.kind.user_key(key);
+        let user_key = self.user_key(key);
         self.hashes.push(bloom_hash(user_key));
         // Whatever their order, equal keys are neighbours.
-        let is_new = previous.is_none_or(|previous| self.kind.user_key(previous) != user_key);
+        let is_new = previous.is_none_or(|previous| self.user_key(previous) != user_key);
         self.num_distinct += usize::from(is_new);
     }
 }

@@ -174,7 +174,7 @@ pub(crate) fn changes(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<Str
     }
     changes.push(("this crate's filters".into(), even(survey)));
     if let Some(shared) = shared.filter(|shared| shared.reads < WORTH_IT * even(survey).reads) {
-        changes.push(("this crate's filters, their bytes shared by for_runs()".into(), shared));
+        changes.push(("this crate's, with bytes shared by for_runs()".into(), shared));
     }
     changes.retain(|(_, change)| change.reads < WORTH_IT * today.reads);
     if changes.is_empty() {
@@ -186,6 +186,7 @@ pub(crate) fn changes(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<Str
         .map(|(name, change)| [reads(change.reads), grouped(change.num_bytes), name.clone()]);
     let mut lines = vec![String::new()];
     lines.extend(columns(["data blocks", "filter bytes", ""], rows));
+    lines.push("Tables get other filters when they are written anew, as by a compaction.".into());
     lines
 }
 
