@@ -8,6 +8,8 @@
     reason = "sizes and rates need no more than an f64's precision"
 )]
 
+#[path = "runs/blocks.rs"]
+mod blocks;
 mod common;
 
 use common::measure::{Effort, false_positive_rate};

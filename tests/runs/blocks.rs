@@ -1,0 +1,109 @@
+//! A budget shared between levels whose tables have filter blocks with a filter for each 512 KiB.
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, SortedRun};
+
+use crate::common::measure::{Effort, false_positive_rate};
+use crate::common::random::words;
+use crate::{LEVELDB, SEED};
+
+const BASE_LG: u8 = 19;
+
+struct Level {
+    num_tables: usize,
+    /// Of a table's data blocks.
+    len: usize,
+    value_len: usize,
+}
+
+const fn level(num_tables: usize, len: usize, value_len: usize) -> Level {
+    Level { num_tables, len, value_len }
+}
+
+const MIB: usize = 1 << 20;
+
+/// And how many times fewer false positives than of tuned filters with as many bytes in all levels.
+const LAYOUTS: [(&[Level], f64); 5] = [
+    (&[level(1, 2 * MIB, 100), level(4, 2 * MIB, 100), level(16, 2 * MIB, 100)], 1.45),
+    (&[level(1, 2 * MIB, 1_000), level(10, 2 * MIB, 1_000), level(40, 2 * MIB, 1_000)], 1.55),
+    // Two runs of level 0, and tables whose last ranges are short.
+    (
+        &[
+            level(1, MIB, 50),
+            level(1, MIB, 50),
+            level(3, 9 * MIB / 4, 50),
+            level(9, 9 * MIB / 4, 50),
+        ],
+        1.65,
+    ),
+    (&[level(1, 64 * MIB, 200), level(2, 64 * MIB, 200)], 1.0),
+    (&[level(1, 300_000, 20), level(2, 5 * MIB, 20), level(20, 5 * MIB / 2, 20)], 1.7),
+];
+
+impl Level {
+    fn keys_per_block(&self) -> usize {
+        4096 / (8 + self.value_len) + 1
+    }
+
+    /// The offsets of a table's data blocks.
+    fn offsets(&self) -> impl Iterator<Item = u64> + Clone {
+        let block_len = self.keys_per_block() * (8 + self.value_len);
+        (0..self.len).step_by(block_len).map(|offset| offset as u64)
+    }
+
+    /// As the docs say: for each table its length over that of a range, rounded up; the mean.
+    fn run(&self) -> SortedRun {
+        let num_keys = self.num_tables * self.offsets().count() * self.keys_per_block();
+        let num_filters = self.num_tables * self.len.div_ceil(1 << BASE_LG);
+        SortedRun { num_filters, keys_per_filter: num_keys / num_filters }
+    }
+
+    /// The bytes of all filters, and the rate at which they match absent keys.
+    fn measure(&self, policy: BloomFilterPolicy) -> (usize, f64) {
+        let mut keys = words(SEED).map(u64::to_le_bytes);
+        let (mut filter_bytes, mut num_matches, mut num_lookups) = (0, 0, 0);
+        for _ in 0..self.num_tables {
+            let mut builder = FilterBlockBuilder::with_base_lg(policy, BASE_LG);
+            for offset in self.offsets() {
+                builder.start_block(offset);
+                keys.by_ref().take(self.keys_per_block()).for_each(|key| builder.add_key(&key));
+            }
+            let block = builder.finish();
+            let reader = FilterBlockReader::new(policy, &block);
+            filter_bytes += block.len() - 4 * reader.num_filters() - 5;
+            for (offset, key) in
+                self.offsets().cycle().zip(&mut keys).take(2_000_000 / self.num_tables)
+            {
+                num_matches += usize::from(reader.key_may_match(offset, &key));
+                num_lookups += 1;
+            }
+        }
+        (filter_bytes, num_matches as f64 / f64::from(num_lookups))
+    }
+}
+
+#[test]
+fn blocks_have_the_bytes_and_the_rates_of_whole_filters_of_the_mean_size() {
+    for (levels, times) in LAYOUTS {
+        let runs: Vec<_> = levels.iter().map(Level::run).collect();
+        let len =
+            |run: &SortedRun| run.num_filters * LEVELDB.shape(run.keys_per_filter).filter_len();
+        let budget: usize = runs.iter().map(len).sum();
+        let policies = BloomFilterPolicy::for_runs(budget, &runs);
+
+        let (mut filter_bytes, mut rate, mut of_whole, mut of_equal) = (0, 0.0, 0.0, 0.0);
+        for ((level, run), policy) in levels.iter().zip(&runs).zip(policies) {
+            let policy = policy.expect("10 bits per key suffice for filters");
+            let measured = level.measure(policy);
+            filter_bytes += measured.0;
+            rate += measured.1;
+            let effort = Effort::with_total_keys(1_000_000, run.keys_per_filter, 2_000_000);
+            of_whole += false_positive_rate(policy, run.keys_per_filter, effort, SEED).mean;
+            of_equal += level.measure(LEVELDB.tuned()).1;
+        }
+        let bytes = filter_bytes as f64 / budget as f64;
+        let what = format!("{runs:?}: {bytes} of the bytes, {rate}, {of_whole}, {of_equal}");
+        assert!((0.998..=1.002).contains(&bytes), "{what}");
+        assert!((0.95..=1.05).contains(&(rate / of_whole)), "{what}");
+        assert!(of_equal / rate >= times, "{what}");
+    }
+}
