@@ -83,7 +83,6 @@ fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
 }
 
 /// Hashes keys of any lengths.
-#[inline(never)]
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
         if keys.len() < GROUP {
@@ -131,9 +130,6 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 
 /// Writes the indices of up to [`MAX_SORTED`] keys into the classes that they belong to, each of
 /// which has [`MAX_SORTED`] places, and returns the number of keys in each class in a byte each.
-///
-/// Out of line: alone, the loop has the registers that it needs.
-#[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "below 64, and the lowest byte matters")]
 fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
     // A class has a byte for its size, and a key for its index.
