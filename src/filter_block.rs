@@ -360,10 +360,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
-        let index = usize::try_from(block_offset >> self.base_lg).ok()?;
-        if index >= self.num_filters {
-            return None;
-        }
+        let index = block_offset.checked_shr(self.base_lg.into())?;
+        let index = usize::try_from(index).ok().filter(|&index| index < self.num_filters)?;
         let contents = self.contents.as_ref();
         // For the last filter, the word after its offset is the offset of the array.
         let start = decode_fixed32(contents, self.array_offset + index * 4)?;

@@ -2,7 +2,6 @@
 
 use super::bits::create;
 use super::bits::one::may_match_once;
-use super::error::InvalidFilter;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::tuned;
@@ -175,12 +174,15 @@ impl BloomFilterPolicy {
     ///
     /// If the slices differ in length.
     pub fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
-        match BloomFilter::new(filter) {
-            Ok(filter) => filter.hashes_may_match(hashes, matches),
-            Err(error) => {
-                assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
-                matches.fill(matches!(error, InvalidFilter::ReservedProbeCount { .. }));
+        assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
+        // For fewer, it takes longer to parse the filter than to ask it.
+        if hashes.len() >= 8 {
+            if let Ok(filter) = BloomFilter::new(filter) {
+                return filter.hashes_may_match(hashes, matches);
             }
+        }
+        for (&hash, matches) in hashes.iter().zip(matches) {
+            *matches = self.hash_may_match(hash, filter);
         }
     }
 
