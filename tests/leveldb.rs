@@ -13,7 +13,8 @@ mod common;
 use std::cell::Cell;
 
 use cases::check;
-use common::strategies::{Keys, any_filter, any_keys, many_keys};
+use common::create_filter;
+use common::strategies::{any_filter, any_keys, any_policy, many_keys};
 use common::ways::{answers, for_each_filter};
 use leveldb_filter::BloomFilterPolicy;
 use process::{LevelDb, Request};
@@ -27,24 +28,6 @@ mod filter_blocks;
 mod process;
 #[path = "leveldb/tables.rs"]
 mod tables;
-
-/// Every kind of filter that this crate makes.
-fn filters_for_leveldb(policy: BloomFilterPolicy, num_probes: u8, keys: &[&[u8]]) -> [Vec<u8>; 3] {
-    [
-        common::create_filter(policy, keys),
-        common::create_filter(policy.with_num_probes(num_probes), keys),
-        common::create_filter(policy.tuned(), keys),
-    ]
-}
-
-fn assert_created_as_by(leveldb: &mut LevelDb, bits_per_key: usize, keys: &Keys) {
-    let request = Request::new(b'c').u32(bits_per_key.try_into().expect("a small number"));
-    let expected = leveldb.ask(&request.strings(&keys.0));
-    let policy = BloomFilterPolicy::new(bits_per_key);
-    for_each_filter(policy, &keys.slices(), |way, filter| {
-        assert!(filter == expected, "{way} makes another filter");
-    });
-}
 
 /// How many keys were looked up, and how many of them may match.
 #[derive(Default)]
@@ -79,38 +62,32 @@ impl Tally {
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
 fn filters_are_created_byte_for_byte() {
-    check(3_000, (0..=100_usize, any_keys(100)), |leveldb, (bits_per_key, keys)| {
-        assert_created_as_by(leveldb, bits_per_key, &keys);
-    });
-}
-
-#[test]
-#[ignore = "needs g++ and LevelDB's library"]
-fn filters_of_many_keys_are_created_byte_for_byte() {
-    check(200, (0..=100_usize, many_keys(0..=50_000)), |leveldb, (bits_per_key, keys)| {
-        assert_created_as_by(leveldb, bits_per_key, &keys);
-    });
-}
-
-#[test]
-#[ignore = "needs g++ and LevelDB's library"]
-fn filters_above_the_cache_are_created_byte_for_byte() {
-    check(3, (90..=100_usize, many_keys(750_000..=1_000_000)), |leveldb, (bits_per_key, keys)| {
-        assert_created_as_by(leveldb, bits_per_key, &keys);
-    });
+    for (cases, bits_per_key, keys) in [
+        (3_000, 0..=100, any_keys(100)),
+        (200, 0..=100, many_keys(0..=50_000)),
+        // Above the cache.
+        (3, 90..=100, many_keys(750_000..=1_000_000)),
+    ] {
+        check(cases, (bits_per_key, keys), |leveldb, (bits_per_key, keys)| {
+            let request = Request::new(b'c').u32(u32::try_from(bits_per_key).expect("small"));
+            let expected = leveldb.ask(&request.strings(&keys.0));
+            let policy = BloomFilterPolicy::new(bits_per_key);
+            for_each_filter(policy, &keys.slices(), |way, filter| {
+                assert!(filter == expected, "{way} makes another filter");
+            });
+        });
+    }
 }
 
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
 fn filters_of_every_kind_are_read_by_leveldb() {
     let tally = Tally::default();
-    let case = (0..=40_usize, 1..=30_u8, any_keys(300), any_keys(300));
-    check(1_500, case, |leveldb, (bits_per_key, num_probes, present, absent)| {
-        let policy = BloomFilterPolicy::new(bits_per_key);
-        for filter in filters_for_leveldb(policy, num_probes, &present.slices()) {
-            tally.assert_answers_as(leveldb, &filter, &present.slices());
-            tally.assert_answers_as(leveldb, &filter, &absent.slices());
-        }
+    let case = (any_policy(), any_keys(300), any_keys(300));
+    check(4_500, case, |leveldb, (policy, present, absent)| {
+        let filter = create_filter(policy, &present.0);
+        tally.assert_answers_as(leveldb, &filter, &present.slices());
+        tally.assert_answers_as(leveldb, &filter, &absent.slices());
     });
     tally.assert_at_least(1_000_000);
 }
@@ -127,7 +104,7 @@ fn filters_of_better_lengths_are_read_by_leveldb() {
         (6..=16_usize, keys, many_keys(0..=50_000)),
         |leveldb, (bits_per_key, keys, others)| {
             let policy = BloomFilterPolicy::new(bits_per_key);
-            let filter = common::create_filter(policy.tuned(), &keys.slices());
+            let filter = create_filter(policy.tuned(), &keys.0);
             if filter.len() < policy.shape(keys.0.len()).filter_len() {
                 let num_shorter = &num_shorter[usize::from(keys.0.len() >= 20_000)];
                 num_shorter.set(num_shorter.get() + 1);
@@ -143,22 +120,16 @@ fn filters_of_better_lengths_are_read_by_leveldb() {
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
 fn arbitrary_filters_get_leveldbs_answers() {
-    let tally = Tally::default();
-    let filter = prop_oneof![any_filter(0..=100), any_filter(0..=5_000)];
-    check(8_000, (filter, any_keys(300)), |leveldb, (filter, keys)| {
-        tally.assert_answers_as(leveldb, &filter.0, &keys.slices());
-    });
-    tally.assert_at_least(1_000_000);
-}
-
-#[test]
-#[ignore = "needs g++ and LevelDB's library"]
-fn arbitrary_filters_above_the_cache_get_leveldbs_answers() {
-    let tally = Tally::default();
-    // Read as one that no cache holds.
-    let filter = any_filter((8 << 20) + 2..=16 << 20);
-    check(30, (filter, many_keys(0..=50_000)), |leveldb, (filter, keys)| {
-        tally.assert_answers_as(leveldb, &filter.0, &keys.slices());
-    });
-    tally.assert_at_least(200_000);
+    for (cases, num_lookups, filter, keys) in [
+        (4_000, 500_000, any_filter(0..=100), any_keys(300)),
+        (4_000, 500_000, any_filter(0..=5_000), any_keys(300)),
+        // Above the cache.
+        (30, 200_000, any_filter((8 << 20) + 2..=16 << 20), many_keys(0..=50_000)),
+    ] {
+        let tally = Tally::default();
+        check(cases, (filter, keys), |leveldb, (filter, keys)| {
+            tally.assert_answers_as(leveldb, &filter.0, &keys.slices());
+        });
+        tally.assert_at_least(num_lookups);
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) mod snappy;
 #[path = "table/source.rs"]
 mod source;
 #[path = "table/varint.rs"]
-mod varint;
+pub(crate) mod varint;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
 /// Of its tables in blocks, since its format version 1.

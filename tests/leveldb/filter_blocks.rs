@@ -13,6 +13,7 @@ use crate::common::random::words;
 use crate::common::reference::extract_user_key;
 use crate::common::table::Table;
 use crate::common::table::crc32c::masked_crc32c;
+use crate::common::table::varint::read_varint;
 use crate::process::{LevelDb, Request};
 use crate::tables::{Options, TempPath, any_options, any_writes, tables, write_database};
 
@@ -118,12 +119,7 @@ fn varint(mut n: u64) -> Vec<u8> {
 
 /// The offset and the length of the metaindex block, and of the index block.
 fn handles(mut footer: &[u8]) -> [[u64; 2]; 2] {
-    let mut number = || {
-        let len = footer.iter().position(|byte| byte & 0x80 == 0).expect("the end of a varint") + 1;
-        let (bytes, rest) = footer.split_at(len);
-        footer = rest;
-        bytes.iter().rev().fold(0, |n, byte| n << 7 | u64::from(byte & 0x7f))
-    };
+    let mut number = || read_varint(&mut footer).expect("a number");
     [(); 2].map(|()| [(); 2].map(|()| number()))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Mirrors `util/coding.cc`.
 
-pub(super) fn read_varint(input: &mut &[u8]) -> Option<u64> {
+pub(crate) fn read_varint(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = input.split_first()?;
