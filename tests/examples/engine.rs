@@ -83,13 +83,13 @@ fn share(levels: &[SortedRun]) -> BloomFilterPolicy {
     BloomFilterPolicy::for_runs(lens.sum(), &runs)[0].unwrap_or(LEVELDB)
 }
 
-/// Two threads write every second key, look up what the other one has just written, and delete some
-/// keys. Returns how many they did not find.
+/// Two threads write every second key and look up what the other one has just written; then some
+/// keys are deleted. Returns how many were not found.
 fn fill(engine: &Engine, name: &str) -> io::Result<usize> {
     let last_written = [usize::MAX; 2].map(AtomicUsize::new);
     let write = |thread: usize| -> io::Result<usize> {
-        let (own_keys, mut num_lost) = ((thread..NUM_KEYS).step_by(2), 0);
-        for i in own_keys.clone() {
+        let mut num_lost = 0;
+        for i in (thread..NUM_KEYS).step_by(2) {
             engine.put(&key(i), Some(&value(i).unwrap_or_default()))?;
             last_written[thread].store(i, Ordering::Release);
             let other = last_written[1 - thread].load(Ordering::Acquire);
@@ -98,14 +98,15 @@ fn fill(engine: &Engine, name: &str) -> io::Result<usize> {
                 eprint!("{name}: key {i} of {NUM_KEYS}\x1b[K\r");
             }
         }
-        let mut deleted = own_keys.filter(|i| value(*i).is_none());
-        deleted.try_for_each(|i| engine.put(&key(i), None))?;
         Ok(num_lost)
     };
-    thread::scope(|threads| {
+    let num_lost = thread::scope(|threads| {
         let other = threads.spawn(|| write(1));
-        Ok(write(0)? + other.join().expect("no panic")?)
-    })
+        io::Result::Ok(write(0)? + other.join().expect("no panic")?)
+    })?;
+    let mut deleted = (0..NUM_KEYS).filter(|i| value(*i).is_none());
+    deleted.try_for_each(|i| engine.put(&key(i), None))?;
+    Ok(num_lost)
 }
 
 /// Looks up all keys of a range, half of them together. Returns how many have another value.

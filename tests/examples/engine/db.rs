@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, SortedRun, bloom_hash, bloom_hashes};
 
-use crate::memtable::{Entry, Memtable};
+use crate::memtable::{Entry, MAX_KEYS, Memtable};
 use crate::table::{Table, size, write_table};
 
 /// From the sizes that all levels will have, the policy and the `base_lg` of the first.
@@ -43,15 +43,8 @@ impl Engine {
 
     /// Without a value, deletes the key.
     pub(crate) fn put(&self, key: &[u8], value: Option<&[u8]>) -> io::Result<()> {
-        let state = self.state.read().unwrap();
-        state.memtable.insert(key, bloom_hash(key), value);
-        if !state.memtable.is_full() {
-            return Ok(());
-        }
-        drop(state);
-        let state = &mut *self.state.write().unwrap();
-        // Another thread may have been here before.
-        if state.memtable.is_full() { self.flush(state) } else { Ok(()) }
+        let num_keys = self.state.read().unwrap().memtable.insert(key, bloom_hash(key), value);
+        if num_keys < MAX_KEYS { Ok(()) } else { self.flush(MAX_KEYS) }
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
@@ -84,7 +77,7 @@ impl Engine {
     }
 
     pub(crate) fn close(self) -> io::Result<()> {
-        self.flush(&mut self.state.write().unwrap())
+        self.flush(1)
     }
 
     /// What is asked of each level.
@@ -94,11 +87,12 @@ impl Engine {
 
     /// Makes a level of the memtable and of the levels that are not much larger than all above them,
     /// so that each has about twice the keys of the one above it, or more.
-    fn flush(&self, state: &mut State) -> io::Result<()> {
-        let (mut entries, sequence) = state.memtable.take();
-        if entries.is_empty() {
-            return Ok(());
+    fn flush(&self, min_keys: usize) -> io::Result<()> {
+        let state = &mut *self.state.write().unwrap();
+        if state.memtable.len() < min_keys {
+            return Ok(()); // another thread has just done it
         }
+        let (mut entries, sequence) = state.memtable.take();
         let num_keys = |size: SortedRun| size.num_filters * size.keys_per_filter;
         let mut merged = Vec::new();
         while state.levels.first().is_some_and(|top| 2 * num_keys(top.size) < 3 * entries.len()) {

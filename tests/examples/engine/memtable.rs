@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomHash};
 
-const MAX_KEYS: usize = 5_600;
+/// A memtable with so many is full.
+pub(crate) const MAX_KEYS: usize = 5_600;
 
 /// The last that was written of a user key.
 #[derive(Clone)]
@@ -32,12 +33,13 @@ impl Memtable {
         Self { filter, entries: RwLock::default(), sequence: sequence.into() }
     }
 
-    /// Any number of threads insert and get at the same time.
-    pub(crate) fn insert(&self, key: &[u8], hash: BloomHash, value: Option<&[u8]>) {
+    /// Returns the number of keys. Any number of threads insert and get at the same time.
+    pub(crate) fn insert(&self, key: &[u8], hash: BloomHash, value: Option<&[u8]>) -> usize {
         self.filter.insert_hash(hash); // first, so that whoever can see the entry finds it
         let mut entries = self.entries.write().unwrap();
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         entries.insert(key.to_vec(), Entry { sequence, value: value.map(<[u8]>::to_vec) });
+        entries.len()
     }
 
     pub(crate) fn get(&self, key: &[u8], hash: BloomHash) -> Option<Entry> {
@@ -47,8 +49,8 @@ impl Memtable {
         self.entries.read().unwrap().get(key).cloned()
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.entries.read().unwrap().len() >= MAX_KEYS
+    pub(crate) fn len(&self) -> usize {
+        self.entries.read().unwrap().len()
     }
 
     /// Takes all entries out, and tells the sequence number after them.

@@ -90,21 +90,21 @@ impl Table {
     }
 
     pub(crate) fn get(&self, key: &[u8], hash: BloomHash) -> io::Result<Option<Entry>> {
-        let filter = self.filter(self.block_offset(key));
-        let may_match = filter.is_none_or(|filter| POLICY.hash_may_match(hash, filter));
-        if may_match { self.read(key) } else { Ok(None) }
+        let filter = self.filters.filter(self.block_offset(key) as u64);
+        let must_read = filter.is_none_or(|filter| POLICY.hash_may_match(hash, filter));
+        if must_read { self.read(key) } else { Ok(None) }
     }
 
     /// For keys in ascending order: those that share a filter are asked of it together.
     pub(crate) fn must_read(&self, keys: &[&[u8]], hashes: &[BloomHash]) -> Vec<bool> {
         let offsets: Vec<_> = keys.iter().map(|key| self.block_offset(key)).collect();
-        let range = |offset: &Option<usize>| offset.map(|offset| offset >> self.filters.base_lg());
+        let base_lg = self.filters.base_lg();
         let mut must_read = vec![true; keys.len()];
         let mut next = 0;
-        for group in offsets.chunk_by(|a, b| range(a) == range(b)) {
+        for group in offsets.chunk_by(|a, b| a >> base_lg == b >> base_lg) {
             let keys = next..next + group.len();
             next = keys.end;
-            if let Some(filter) = self.filter(group[0]) {
+            if let Some(filter) = self.filters.filter(group[0] as u64) {
                 POLICY.hashes_may_match(&hashes[keys.clone()], filter, &mut must_read[keys]);
             }
         }
@@ -113,7 +113,10 @@ impl Table {
 
     /// Reads the only data block that may have the key.
     pub(crate) fn read(&self, key: &[u8]) -> io::Result<Option<Entry>> {
-        let Some(offset) = self.block_offset(key) else { return Ok(None) };
+        let offset = self.block_offset(key);
+        if offset == usize::MAX {
+            return Ok(None);
+        }
         NUM_READS.fetch_add(1, Ordering::Relaxed);
         let mut entries = entries(read_block(&self.file, offset)?).map(parse);
         Ok(entries.find(|(user_key, _)| *user_key == key).map(|(_, entry)| entry))
@@ -129,14 +132,10 @@ impl Table {
         Ok(())
     }
 
-    fn block_offset(&self, key: &[u8]) -> Option<usize> {
+    /// Above all others, if the table ends before the key.
+    fn block_offset(&self, key: &[u8]) -> usize {
         let i = self.index.partition_point(|(last_key, _)| last_key.as_slice() < key);
-        self.index.get(i).map(|(_, offset)| *offset)
-    }
-
-    /// `None` where every key may match.
-    fn filter(&self, block_offset: Option<usize>) -> Option<&[u8]> {
-        self.filters.filter(block_offset? as u64)
+        self.index.get(i).map_or(usize::MAX, |(_, offset)| *offset)
     }
 }
 
