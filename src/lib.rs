@@ -171,7 +171,8 @@
 //! Keys that an engine's comparator considers equal must be equal bytes to the filter. Where it
 //! ignores part of a key, wrap the policy in one that drops that part: see [`FilterPolicy`]. What
 //! [`bloom_hash`], `insert` and `add_key` get must be without it, too. The trailer of internal keys
-//! goes first, by `InternalKeyPolicy::new(IgnoreCase(policy))`; the other way round, keys are lost.
+//! goes first, by `InternalKeyPolicy::new(IgnoreCase(policy))`; the other way round, one that cuts
+//! keys may lose some. Such an engine must refuse filters under LevelDB's name.
 //!
 //! # Compatibility
 //!
@@ -181,7 +182,8 @@
 //! potential matches (see [`FilterBlockReader`]), an internal key too short for its trailer stands
 //! for itself, and sizes that overflow panic. The reference is LevelDB on 64-bit machines.
 //!
-//! Lookups and readers take any bytes: they do not panic, overflow or allocate.
+//! Lookups and readers take any bytes: they do not panic, overflow or allocate. But verify the
+//! checksum of a filter block before you ask it: with wrong bytes no filter keeps its keys.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -1,6 +1,7 @@
-//! A small storage engine with filters wherever one has them, to be read: `engine/memtable.rs`,
-//! `engine/table.rs`, and `engine/db.rs`, which puts them together. Here it is filled, opened again,
-//! and asked for every key and as many absent ones, with three choices of filters.
+//! A small storage engine, to be read for what it does with filters: `engine/memtable.rs` has one that
+//! threads fill, `engine/table.rs` a filter block, and `engine/db.rs` hashes each key once for both
+//! and lets the levels share their bytes. Here three engines with other filters are filled, opened
+//! again, and asked for every key and as many absent ones; then a filter block is damaged.
 //!
 //! ```sh
 //! cargo run --release --example engine
@@ -59,21 +60,24 @@ fn run(dir: &Path) -> io::Result<usize> {
         let bytes: usize = engine.of_levels(|table| table.filters_at.len()).iter().sum();
         println!("{name:22}  {bytes:>16}  {:>25}.{}", tenths / 10, tenths % 10);
     }
-    let filters = Engine::open(dir, CHOICES[2].1)?
-        .of_levels(|table| (table.path.clone(), table.filters_at.start))
-        .pop();
-    let (path, start) = filters.expect("the oldest and largest level");
-    let mut file = fs::read(&path)?;
-    file[start + 1_000..][..512].fill(0);
-    fs::write(path, file)?;
+    damage_filters(dir)?;
     let engine = Engine::open(dir, CHOICES[2].1)?;
     let is_caught = engine.of_levels(|table| table.filters_at.is_empty()).contains(&true);
-    println!("512 bytes of filters damaged, {}", if is_caught { "caught" } else { "not noticed" });
+    println!("512 damaged bytes: {}caught by their checksum", if is_caught { "" } else { "not " });
     Ok(num_lost + count_lost(&engine, 0..NUM_KEYS)?)
 }
 
-/// What is best for the first level if all share the bytes that LevelDB would take, those levels as
-/// well that will come to be above it, each with half the keys of the next.
+fn damage_filters(dir: &Path) -> io::Result<()> {
+    let engine = Engine::open(dir, CHOICES[2].1)?;
+    let mut filters = engine.of_levels(|table| (table.path.clone(), table.filters_at.start));
+    let (path, start) = filters.pop().expect("the oldest and largest level");
+    let mut file = fs::read(&path)?;
+    file[start + 1_000..][..512].fill(0);
+    fs::write(path, file)
+}
+
+/// The best policy for the first level if all share the bytes that LevelDB would take: also those
+/// that will be above it one day, each with half the keys of the next.
 fn share(levels: &[SortedRun]) -> BloomFilterPolicy {
     let halves = (1..).map(|i| SortedRun { num_filters: levels[0].num_filters >> i, ..levels[0] });
     let mut runs = levels.to_vec();

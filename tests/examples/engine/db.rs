@@ -1,4 +1,4 @@
-//! The engine: a memtable, and below it levels, each a table.
+//! The engine: a memtable, and below it levels, of which each is a table.
 
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;
@@ -9,7 +9,7 @@ use leveldb_filter::{BloomFilterPolicy, BloomHash, SortedRun, bloom_hash, bloom_
 use crate::memtable::{Entry, MAX_KEYS, Memtable};
 use crate::table::{Table, size, write_table};
 
-/// From the sizes that all levels will have, the policy and the `base_lg` of the first.
+/// The policy and the `base_lg` of the first level, from the sizes that all will have with it.
 pub(crate) type Filters = fn(&[SortedRun]) -> (BloomFilterPolicy, u8);
 
 struct State {
@@ -105,7 +105,7 @@ impl Engine {
         }
         let value_len = |entry: &Entry| entry.value.as_ref().map_or(0, Vec::len);
         let len = entries.iter().map(|(key, entry)| 24 + key.len() + value_len(entry)).sum();
-        // The filters suit all levels as they will be.
+        // As all levels will be, so that their filters can share their bytes.
         let mut sizes = vec![size(entries.len(), len)];
         sizes.extend(state.levels.iter().map(|table| table.size));
         let path = self.dir.join(format!("{sequence:012}.table"));
