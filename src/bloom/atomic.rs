@@ -94,7 +94,7 @@ impl AtomicBloomFilter {
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();
-        BloomFilter::with_probes(bytes, self.probes)
+        BloomFilter { bytes, probes: self.probes }
     }
 }
 

@@ -13,8 +13,7 @@
 //! | `AtomicBloomFilter`, one key | 6, 8 or other probes | `one::all_set_in`, in line |
 //! | `BloomFilter`, many keys | first two probes | `Batch`, then `many::and_bits` |
 //! | | the rest, if many keys are left | the same |
-//! | | the rest, if few are, 4 or 6 probes | `one::all_set`, in line |
-//! | | the rest, if few are, others | `one::may_match_out_of_line` |
+//! | | the rest, if few are | `one::may_match_out_of_line` |
 //! | policy and builder, all keys | up to 8 MiB | `Batch`, then `create::set_all` |
 //! | | above | `Batch`, then `create::Regions` |
 //! | `insert` | all | `Probes::bits_of` |

@@ -38,8 +38,8 @@ use crate::{BloomHash, bloom_hash};
 /// ```
 #[derive(Clone, Copy)]
 pub struct BloomFilter<B> {
-    bytes: B,
-    probes: Probes,
+    pub(super) bytes: B,
+    pub(super) probes: Probes,
 }
 
 impl BloomFilter<Vec<u8>> {
@@ -194,10 +194,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         // So many probes with nothing in common would set as many bits.
         let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
         num_keys_with_probes(probes, shape.num_probes().into()).max(0.0)
-    }
-
-    pub(super) fn with_probes(bytes: B, probes: Probes) -> Self {
-        Self { bytes, probes }
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! The probes of many keys at once.
 
+use super::one::may_match_out_of_line;
 use super::probes::{Divisor, ProbeSeq, Probes, delta};
 use crate::BloomHash;
 
@@ -85,10 +86,12 @@ impl<const N: usize> Batch<N> {
     }
 
     /// Whether the bits of all probes that are left are set for the key at `index`.
+    ///
+    /// `bits` are those that hashes [reach](Probes::reached).
     #[inline]
     pub(super) fn rest_may_match(&self, bits: &[u8], index: usize) -> bool {
         let seq = ProbeSeq { delta: self.deltas[index], hash: self.hashes[index].0 };
-        self.probes.rest_may_match(bits, seq, self.left)
+        may_match_out_of_line(self.probes.reciprocal, bits, seq, self.left)
     }
 }
 

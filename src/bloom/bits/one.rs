@@ -23,19 +23,6 @@ impl Probes {
         }
     }
 
-    /// Whether the last `left` bits of a key are set.
-    ///
-    /// `bits` are those that hashes [reach](Self::reached).
-    #[inline]
-    pub(super) fn rest_may_match(&self, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
-        match left {
-            // What a batch leaves of LevelDB's 6, and of 8 in larger tuned filters, in line too.
-            4 => all_set::<4>(self.reciprocal, bits, seq),
-            6 => all_set::<6>(self.reciprocal, bits, seq),
-            _ => may_match_out_of_line(self.reciprocal, bits, seq, left),
-        }
-    }
-
     /// [`may_match`](Self::may_match) for a filter whose bytes `byte` gives.
     #[inline]
     pub(crate) fn may_match_in(&self, byte: impl Fn(usize) -> Option<u8>, hash: BloomHash) -> bool {
@@ -107,7 +94,7 @@ fn uncached_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, count: u8) ->
 
 /// [`group_may_match`] for callers who need the registers themselves.
 #[inline(never)]
-fn may_match_out_of_line(reciprocal: u64, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
+pub(super) fn may_match_out_of_line(reciprocal: u64, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
     group_may_match(reciprocal, bits, seq, left)
 }
 
