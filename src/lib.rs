@@ -85,7 +85,7 @@
 //! let total_len = 1_111 * leveldb.shape(20_000).filter_len();
 //! let policies = BloomFilterPolicy::for_runs(total_len, &levels);
 //!
-//! let rate = |policy: BloomFilterPolicy| policy.shape(20_000).expected_false_positive_rate(20_000);
+//! let rate = |policy: BloomFilterPolicy| policy.shape(20_000).measure_false_positive_rate(20_000);
 //! let shared: f64 = policies.iter().map(|policy| policy.map_or(1.0, rate)).sum();
 //! assert!(shared < 4.0 * rate(leveldb) / 2.6); // 1.2 instead of 3.6 %, in the same bytes
 //! ```
@@ -171,8 +171,7 @@
 //! Keys that an engine's comparator considers equal must be equal bytes to the filter. Where it
 //! ignores part of a key, wrap the policy in one that drops that part: see [`FilterPolicy`]. What
 //! [`bloom_hash`], `insert` and `add_key` get must be without it, too. The trailer of internal keys
-//! goes first, by `InternalKeyPolicy::new(IgnoreCase(policy))`; the other way round, one that cuts
-//! keys may lose some. Such an engine must refuse filters under LevelDB's name.
+//! goes first, by `InternalKeyPolicy::new(IgnoreCase(policy))`; the other way round, keys are lost.
 //!
 //! # Compatibility
 //!
@@ -182,8 +181,7 @@
 //! potential matches (see [`FilterBlockReader`]), an internal key too short for its trailer stands
 //! for itself, and sizes that overflow panic. The reference is LevelDB on 64-bit machines.
 //!
-//! Lookups and readers take any bytes: they do not panic, overflow or allocate. But verify the
-//! checksum of a filter block before you ask it: with wrong bytes no filter keeps its keys.
+//! Lookups and readers take any bytes: they do not panic, overflow or allocate.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::accuracy::different_third_probes;
 use super::bits::many;
 use super::bits::probes::Probes;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES};
+use super::shaping::different_third_probes;
 use crate::hash::bloom_hash_batch;
 use crate::{BloomHash, bloom_hash};
 

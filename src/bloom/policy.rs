@@ -4,7 +4,7 @@ use super::bits::create;
 use super::bits::one::may_match_once;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
-use super::tuned;
+use super::shaping::{self, SortedRun};
 use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
 use crate::{BloomHash, FilterPolicy};
 
@@ -38,12 +38,17 @@ use crate::{BloomHash, FilterPolicy};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    bits_per_key: usize,
-    /// Thousandths of a bit beside them, below 1000.
-    more_millibits: u16,
-    /// `None` if each filter gets its own number, and its own length.
-    num_probes: Option<u8>,
+    millibits_per_key: u128,
+    shaping: Shaping,
     name: &'static str,
+}
+
+/// What a filter gets instead of LevelDB's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Shaping {
+    LevelDb,
+    NumProbes(u8),
+    Tuned,
 }
 
 impl BloomFilterPolicy {
@@ -65,8 +70,7 @@ impl BloomFilterPolicy {
     /// Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        let num_probes = Some(leveldb_num_probes(bits_per_key, 0));
-        Self { bits_per_key, more_millibits: 0, num_probes, name: Self::NAME }
+        Self::with_millibits(bits_per_key as u128 * 1000)
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
@@ -75,10 +79,11 @@ impl BloomFilterPolicy {
     /// whole bytes. `from_millibits_per_key(10_000)` is `new(10)`.
     #[must_use]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        #[expect(clippy::cast_possible_truncation, reason = "below 1000")]
-        let (bits_per_key, more_millibits) = (millibits / 1000, (millibits % 1000) as u16);
-        let num_probes = Some(leveldb_num_probes(bits_per_key, more_millibits));
-        Self { more_millibits, num_probes, ..Self::new(bits_per_key) }
+        Self::with_millibits(millibits as u128)
+    }
+
+    const fn with_millibits(millibits_per_key: u128) -> Self {
+        Self { millibits_per_key, shaping: Shaping::LevelDb, name: Self::NAME }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -98,7 +103,7 @@ impl BloomFilterPolicy {
     #[must_use]
     pub const fn with_num_probes(self, num_probes: u8) -> Self {
         assert!(1 <= num_probes && num_probes <= MAX_PROBES, "number of probes not in 1..=30");
-        Self { num_probes: Some(num_probes), ..self }
+        Self { shaping: Shaping::NumProbes(num_probes), ..self }
     }
 
     /// Filters with a length and a number of probes that make fewer false positives. Overrides
@@ -119,7 +124,52 @@ impl BloomFilterPolicy {
     /// platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
-        Self { num_probes: None, ..self }
+        Self { shaping: Shaping::Tuned, ..self }
+    }
+
+    /// The [tuned](Self::tuned) policy with the fewest bits per key whose filters of `num_keys` keys
+    /// are expected to match at most `rate` of absent keys: 0.01 for 1%.
+    ///
+    /// `None` where no filter of this format does: whatever its number of bits, an absent key has
+    /// the 32-bit hash of one of 10 million keys with a probability of 0.233%. Also for a `rate`
+    /// that is not between 0 and 1 (both excluded), or not a number.
+    ///
+    /// Filters of other numbers of keys have other rates. A few keys need no bits of their own,
+    /// since a filter has at least 64.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let policy = BloomFilterPolicy::for_false_positive_rate(0.01, 1_000_000).unwrap();
+    /// assert!((9_900..10_300).contains(&policy.millibits_per_key()));
+    ///
+    /// assert_eq!(BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000), None);
+    /// ```
+    #[must_use]
+    pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
+        let millibits = shaping::millibits_for_rate(rate, num_keys)?;
+        Some(Self::from_millibits_per_key(millibits).tuned())
+    }
+
+    /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of an
+    /// absent key has about the fewest false positives that `total_len` bytes allow for the filters
+    /// of all.
+    ///
+    /// Such a lookup asks one filter of each run, so it pays the sum of their rates. With equal bits
+    /// per key each small level adds as much to it as the largest, which has nearly all keys; here
+    /// all runs get bytes until one more is worth as much in each.
+    ///
+    /// `None` is a run that is better off without filters: its rate counts as 1. More than helps
+    /// is left: from where most false positives share a key's 32-bit hash, and above 64 bits per
+    /// key. Filters of the given numbers of keys take at most `total_len` bytes, those of the probe
+    /// counts included.
+    ///
+    /// Never panics. Takes time and memory linear in the number of runs, but for sorting.
+    #[must_use]
+    pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
+        let policy = |millibits| Self::from_millibits_per_key(millibits).tuned();
+        let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
+        shares.map(|millibits| millibits.map(policy)).collect()
     }
 
     /// The name under which tables store the filters.
@@ -132,7 +182,10 @@ impl BloomFilterPolicy {
     /// many.
     #[must_use]
     pub const fn millibits_per_key(&self) -> usize {
-        self.bits_per_key.saturating_mul(1000).saturating_add(self.more_millibits as usize)
+        if self.millibits_per_key > usize::MAX as u128 {
+            return usize::MAX;
+        }
+        self.millibits_per_key as usize
     }
 
     /// The length and the number of probes of a filter of `num_keys` keys.
@@ -142,14 +195,13 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let num_bits = self.num_bits(num_keys).expect("capacity overflow");
-        // For small n, a short filter would have a very high false-positive rate.
-        let num_bytes = if num_bits < 64 { 8 } else { num_bits.div_ceil(8) };
-        if let Some(num_probes) = self.num_probes {
-            return BloomFilterShape { num_bytes, num_probes };
+        let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
+        let leveldb = leveldb.expect("capacity overflow");
+        match self.shaping {
+            Shaping::LevelDb => leveldb,
+            Shaping::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
+            Shaping::Tuned => shaping::tuned(leveldb, num_keys),
         }
-        let num_probes = leveldb_num_probes(self.bits_per_key, self.more_millibits);
-        tuned::shape(BloomFilterShape { num_bytes, num_probes }, num_keys)
     }
 
     /// Whether the key with this [`bloom_hash`](crate::bloom_hash) may be among the keys of
@@ -184,33 +236,6 @@ impl BloomFilterPolicy {
         for (&hash, matches) in hashes.iter().zip(matches) {
             *matches = self.hash_may_match(hash, filter);
         }
-    }
-
-    /// The bits for so many keys, if a `usize` holds their number.
-    fn num_bits(&self, num_keys: usize) -> Option<usize> {
-        let num_bits = num_keys.checked_mul(self.bits_per_key)?;
-        if self.more_millibits == 0 {
-            return Some(num_bits);
-        }
-        // num_keys * more_millibits / 1000, which may not fit before the division.
-        let more_millibits = usize::from(self.more_millibits);
-        let more = num_keys / 1000 * more_millibits;
-        num_bits.checked_add(more + (num_keys % 1000 * more_millibits).div_ceil(1000))
-    }
-}
-
-/// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
-///
-/// ln 2 is rounded down to reduce probing cost a little.
-pub(super) const fn leveldb_num_probes(bits_per_key: usize, more_millibits: u16) -> u8 {
-    match bits_per_key {
-        // Between the clamps this is equal to it.
-        #[expect(clippy::cast_possible_truncation, reason = "at most 44 * 69 / 100")]
-        0..44 => match (bits_per_key * 1000 + more_millibits as usize) * 69 / 100000 {
-            0 => 1,
-            num_probes => num_probes as u8,
-        },
-        44.. => MAX_PROBES,
     }
 }
 

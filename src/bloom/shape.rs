@@ -18,11 +18,11 @@ pub(super) const MAX_BYTES: u64 = 1 << 29;
 ///
 /// let shape = BloomFilterPolicy::new(10).shape(150_000);
 /// assert_eq!((shape.filter_len(), shape.num_probes()), (187_501, 6));
-/// assert!(shape.expected_false_positive_rate(150_000) > 0.02);
+/// assert!(shape.measure_false_positive_rate(150_000) > 0.018);
 ///
 /// let tuned = BloomFilterPolicy::new(10).tuned().shape(150_000);
 /// assert!(tuned.filter_len() <= shape.filter_len());
-/// assert!(tuned.expected_false_positive_rate(150_000) < 0.012);
+/// assert!(tuned.measure_false_positive_rate(150_000) < 0.012);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterShape {
@@ -32,6 +32,19 @@ pub struct BloomFilterShape {
 }
 
 impl BloomFilterShape {
+    /// LevelDB's shape for so many keys, if a `usize` holds its number of bits.
+    pub(super) fn leveldb(num_keys: usize, millibits_per_key: u128) -> Option<Self> {
+        let millibits = |per_key: u64| per_key.checked_mul(num_keys as u64);
+        let num_bits = match u64::try_from(millibits_per_key).ok().and_then(millibits) {
+            Some(millibits) => usize::try_from(millibits.div_ceil(1000)),
+            None => millibits_per_key.checked_mul(num_keys as u128)?.div_ceil(1000).try_into(),
+        };
+        let num_bits = num_bits.ok()?;
+        // For small n, a short filter would have a very high false-positive rate.
+        let num_bytes = num_bits.max(64).div_ceil(8);
+        Some(Self { num_bytes, num_probes: leveldb_num_probes(millibits_per_key) })
+    }
+
     /// A filter's length in bytes, including the one for the number of probes.
     #[must_use]
     pub const fn filter_len(&self) -> usize {
@@ -50,4 +63,14 @@ impl BloomFilterShape {
     pub const fn num_probes(&self) -> u8 {
         self.num_probes
     }
+}
+
+/// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
+///
+/// ln 2 is rounded down to reduce probing cost a little.
+fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
+    // More than what has 30 probes need not fit.
+    let millibits = u32::try_from(millibits_per_key).unwrap_or(u32::MAX).min(44_000);
+    u8::try_from(millibits * 69 / 100_000)
+        .map_or(MAX_PROBES, |num_probes| num_probes.clamp(1, MAX_PROBES))
 }

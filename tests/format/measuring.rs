@@ -1,8 +1,8 @@
-//! What a filter's bits say of the keys that it holds, and of those that it does not.
+//! What a filter's bits say of the keys that it holds.
 
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
 
-use crate::common::{as_bloom_hashes, drawn, of_any_magnitude, random_hashes};
+use crate::common::{drawn, of_any_magnitude, random_hashes};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -80,37 +80,4 @@ fn the_number_of_keys_is_estimated() {
 #[ignore = "takes seconds: large filters, too"]
 fn the_number_of_keys_is_estimated_in_large_filters_too() {
     assert_estimates_are_near(1_000, 2_000_000);
-}
-
-#[test]
-#[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
-fn filters_without_keys_have_no_false_positives_and_full_ones_no_others() {
-    for num_keys in [0, 1, 1000] {
-        assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).false_positive_rate(), 0.0);
-    }
-    assert_eq!(filter_of_ones(1, 6).false_positive_rate(), 1.0);
-    assert_eq!(filter_of_ones(1000, 30).false_positive_rate(), 1.0);
-    assert_eq!(BloomFilter::new([0; 9]).expect("no probes").false_positive_rate(), 1.0);
-}
-
-#[test]
-fn the_false_positive_rate_is_that_of_random_hashes() {
-    let tried = as_bloom_hashes(&random_hashes(1 << 20, 3));
-    let mut matches = vec![false; tried.len()];
-    for (num_keys, policy) in [
-        (100, POLICY),
-        (1000, POLICY.with_num_probes(2)),
-        (10_000, POLICY),
-        (10_000, BloomFilterPolicy::new(5)),
-        (100_000, POLICY.with_num_probes(8)),
-    ] {
-        let filter = filter_of_hashes(policy, num_keys, &random_hashes(num_keys, 4));
-        filter.hashes_may_match(&tried, &mut matches);
-        let num_matches = matches.iter().map(|&matches| u32::from(matches)).sum::<u32>();
-        let measured = f64::from(num_matches) / f64::from(1 << 20);
-        // Five times the standard error of a difference of two such measurements.
-        let noise = 5.0 * (2.0 * measured / f64::from(1 << 20)).sqrt();
-        let rate = filter.false_positive_rate();
-        assert!((rate - measured).abs() < noise, "{rate} and {measured}, {num_keys} keys");
-    }
 }

@@ -3,7 +3,7 @@
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
 use crate::measure::{Effort, false_positive_rate};
-use crate::rates::{POLICY, SEED};
+use crate::rates::POLICY;
 use crate::terminal::grouped;
 
 /// The filters of a sorted run, and the keys of each.
@@ -46,7 +46,7 @@ fn row(name: &str, runs: &[Run]) -> String {
         .map(|policies| policies.iter().zip(runs).map(measure).sum::<f64>());
     let bits_per_key: Vec<_> = policies.iter().map(|&policy| bits(policy)).collect();
     format!(
-        "{name:39}  {:>5.2} %  {:>4.2} %  {:>4.2}x  {}",
+        "{name:39}  {:>6.2}%  {:>5.2}%  {:>4.2}x  {}",
         100.0 * leveldb,
         100.0 * shared,
         leveldb / shared,
@@ -55,8 +55,8 @@ fn row(name: &str, runs: &[Run]) -> String {
 }
 
 fn measure((policy, &(_, num_keys)): (&Option<BloomFilterPolicy>, &Run)) -> f64 {
-    let effort = Effort::with_total_keys(1_000_000, num_keys, 4_000_000);
-    policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort, SEED).mean)
+    let effort = Effort { matches: 40_000, max_lookups: 40_000_000 };
+    policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort).mean)
 }
 
 fn bits(policy: Option<BloomFilterPolicy>) -> String {

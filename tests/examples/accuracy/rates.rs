@@ -8,7 +8,6 @@ const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
 pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(BITS_PER_KEY as usize);
 
-pub(crate) const SEED: u64 = 0xbc9f1d34;
 const ROUND_SIZES: [usize; 8] =
     [100, 1_000, 10_000, 75_000, 100_000, 300_000, 1_000_000, 10_000_000];
 /// How many points the figure has for each power of ten.
@@ -28,11 +27,11 @@ pub(crate) struct Rates {
 
 impl Rates {
     pub(crate) fn measure(num_keys: usize) -> Self {
-        // Some 40,000 false positives: a statistical error of 0.5 %, and a third of that for few
-        // keys, of which tuned filters have only some per cent less.
-        let times = if num_keys <= 10_000 { 10 } else { 1 };
-        let effort = Effort::with_total_keys(1_000_000 * times, num_keys, 4_000_000 * times);
-        let rate = |policy| false_positive_rate(policy, num_keys, effort, SEED).mean;
+        // A statistical error of 0.5%, and less for few keys, of which tuned filters have only some
+        // per cent less.
+        let matches = if num_keys <= 10_000 { 400_000 } else { 40_000 };
+        let effort = Effort { matches, max_lookups: usize::MAX };
+        let rate = |policy| false_positive_rate(policy, num_keys, effort).mean;
         Self { num_keys, leveldb: rate(POLICY), tuned: rate(POLICY.tuned()) }
     }
 

@@ -1,0 +1,138 @@
+//! A budget shared by the filters of several sorted runs.
+
+use super::rate::{NUM_HASHES, float};
+use super::tuned::tuned_rate;
+use crate::bloom::shape::BloomFilterShape;
+
+/// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
+/// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
+///
+/// ```
+/// use leveldb_filter::{BloomFilterPolicy, SortedRun};
+///
+/// let levels = [1, 10, 100].map(|num_filters| SortedRun { num_filters, keys_per_filter: 20_000 });
+/// let total_len = 111 * BloomFilterPolicy::new(10).shape(20_000).filter_len();
+/// let policies = BloomFilterPolicy::for_runs(total_len, &levels);
+///
+/// let millibits = |policy: &Option<BloomFilterPolicy>| policy.unwrap().millibits_per_key();
+/// let bits_per_key: Vec<_> = policies.iter().map(|policy| millibits(policy) / 1000).collect();
+/// assert_eq!(bits_per_key, [18, 14, 9]); // instead of 10, 10, 10
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SortedRun {
+    /// The number of filters in the run.
+    pub num_filters: usize,
+    /// The number of keys that each of them has, about.
+    pub keys_per_filter: usize,
+}
+
+/// What a run may have of the budget.
+#[derive(Clone, Copy)]
+struct Choice {
+    /// Of each filter, as LevelDB would make it; 0 if there are none.
+    num_bytes: usize,
+    /// Of all filters, the bytes of the probe counts included.
+    len: usize,
+    rate: f64,
+}
+
+impl Choice {
+    const NONE: Self = Self { num_bytes: 0, len: 0, rate: 1.0 };
+
+    /// How many fewer false positives a byte brings on the way to `more`.
+    fn worth(&self, more: &Self) -> f64 {
+        (self.rate - more.rate) / float((more.len - self.len) as u64)
+    }
+}
+
+impl SortedRun {
+    /// Filters of so many bytes, if they can be made.
+    fn choice(&self, num_bytes: usize) -> Option<Choice> {
+        let len = self.num_filters.checked_mul(num_bytes.checked_add(1)?)?;
+        let millibits = self.millibits(num_bytes);
+        let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits as u128)?;
+        let rate = tuned_rate(leveldb, self.keys_per_filter);
+        (num_bytes >= 8 && len > 0).then_some(Choice { num_bytes, len, rate })
+    }
+
+    /// The most with which no filter has more bytes.
+    fn millibits(&self, num_bytes: usize) -> usize {
+        let millibits = num_bytes as u128 * 8000 / self.keys_per_filter.max(1) as u128;
+        usize::try_from(millibits).unwrap_or(usize::MAX)
+    }
+
+    /// The choices from none up of which each next one is worth less for its bytes: no sum of others
+    /// is better than one of these. The last may take more than `most` bytes.
+    fn hull(&self, most: usize) -> Vec<Choice> {
+        let mut hull = vec![Choice::NONE];
+        // Where most false positives share a key's hash, more bytes hardly help.
+        let least_rate = 1.01 * float(self.keys_per_filter as u64) / NUM_HASHES;
+        let most_useful = self.keys_per_filter.saturating_mul(8).max(8);
+        let (mut num_bytes, mut last) = (8, Choice::NONE);
+        while num_bytes <= most_useful && last.len < most && last.rate > least_rate {
+            let Some(choice) = self.choice(num_bytes) else { break };
+            if choice.rate < last.rate {
+                let is_bridged = |hull: &[Choice]| match hull {
+                    [.., before, last] => before.worth(last) <= last.worth(&choice),
+                    _ => false,
+                };
+                while is_bridged(&hull) {
+                    hull.pop();
+                }
+                hull.push(choice);
+                last = choice;
+            }
+            // A quarter of a bit per key, where that is not too fine.
+            num_bytes += (self.keys_per_filter / 32).max(num_bytes / 64).max(1);
+        }
+        hull
+    }
+}
+
+/// For each run the millibits per key of tuned filters, with about the least sum of rates that
+/// `total_len` bytes allow; `None` is a run without filters.
+pub(in crate::bloom) fn millibits_for_runs(
+    total_len: usize,
+    runs: &[SortedRun],
+) -> Vec<Option<usize>> {
+    let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
+    let mut steps = Vec::new();
+    for (run, hull) in hulls.iter().enumerate() {
+        let worths = hull.windows(2).map(|pair| pair[0].worth(&pair[1]));
+        steps.extend(worths.enumerate().map(|(from, worth)| Step { worth, run, from }));
+    }
+    // A run's steps are in their order: each is worth less than the one before, or as much.
+    let order = |step: &Step| (step.run, step.from);
+    steps.sort_unstable_by(|a, b| b.worth.total_cmp(&a.worth).then(order(a).cmp(&order(b))));
+
+    let (mut rest, mut choices) = (total_len, vec![Choice::NONE; runs.len()]);
+    for Step { run, from, .. } in steps {
+        let (from, to) = (hulls[run][from], hulls[run][from + 1]);
+        if choices[run].len != from.len {
+            continue; // One that did not fit came before.
+        }
+        let affordable = if to.len - from.len <= rest {
+            Some(to)
+        } else {
+            let filter_len = (from.len + rest) / runs[run].num_filters;
+            let choice = runs[run].choice(filter_len.saturating_sub(1));
+            choice.filter(|choice| choice.rate < from.rate)
+        };
+        if let Some(more) = affordable {
+            rest -= more.len - from.len;
+            choices[run] = more;
+        }
+    }
+    let millibits = |(choice, run): (&Choice, &SortedRun)| {
+        (choice.num_bytes > 0).then(|| run.millibits(choice.num_bytes))
+    };
+    choices.iter().zip(runs).map(millibits).collect()
+}
+
+/// The next more bytes for the filters of a run.
+struct Step {
+    worth: f64,
+    run: usize,
+    /// The index in the run's hull.
+    from: usize,
+}

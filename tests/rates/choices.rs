@@ -1,0 +1,213 @@
+//! What holds for each choice of a shape, on every platform, whatever its filters measure.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, SortedRun};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::runs::total_len;
+use crate::common::random_hashes;
+use crate::common::strategies::{any_bits_per_key, any_key, config};
+use crate::common::ways::assert_makes_as_reference;
+use crate::common::{drawn, keys_with_hashes, of_any_magnitude};
+
+/// How many bytes a tuned filter may be shorter than one with so many bytes of bits.
+fn most_bytes_less(num_bytes: usize) -> usize {
+    match num_bytes {
+        0..200 => 1,
+        257 => 3,
+        200..8192 => 2,
+        8192.. => 11,
+    }
+}
+
+/// Asserts that the tuned filter of so many keys is as long as it may be, and says how many bytes
+/// shorter than LevelDB's it is.
+#[track_caller]
+fn assert_within_bounds(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
+    let (leveldb, shape) = (policy.shape(num_keys), policy.tuned().shape(num_keys));
+    let less = leveldb.filter_len().checked_sub(shape.filter_len()).expect("not longer");
+    assert!(less <= most_bytes_less(leveldb.filter_len() - 1), "{leveldb:?} {shape:?}");
+    assert!((1..=30).contains(&shape.num_probes()), "{leveldb:?} {shape:?}");
+    (less, shape.num_probes())
+}
+
+#[test]
+fn choices_are_the_same_everywhere() {
+    let policy = BloomFilterPolicy::new(10);
+    let shapes = [0, 100, 1000, 10_000, 75_000, 150_000, 300_000, 10_000_000]
+        .map(|num_keys| assert_within_bounds(policy, num_keys));
+    assert_eq!(shapes, [(0, 6), (0, 7), (1, 7), (9, 7), (4, 8), (1, 8), (2, 8), (4, 8)]);
+
+    // A digest of some thousand shapes of all magnitudes.
+    let mut below = drawn(1);
+    let digest = (0..5000).fold(0_u64, |digest, _| {
+        let num_keys = of_any_magnitude(10_000_000, &mut below);
+        let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(63_000));
+        let (less, num_probes) = assert_within_bounds(policy, num_keys);
+        digest.wrapping_mul(0x100000001b3) ^ (less as u64) << 8 ^ u64::from(num_probes)
+    });
+    assert_eq!(digest, 6092862506206372445);
+
+    let millibits = |policy: Option<BloomFilterPolicy>| policy.map(|p| p.millibits_per_key());
+    let sized = [(0.01, 30), (0.003, 5000), (0.01, 200_000), (1e-9, 200_000)]
+        .map(|(rate, keys)| millibits(BloomFilterPolicy::for_false_positive_rate(rate, keys)));
+    assert_eq!(sized, [Some(9867), Some(12188), Some(10214), None]);
+    let runs = [(1, 100), (10, 5000), (100, 20_000)]
+        .map(|(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter });
+    let shared = BloomFilterPolicy::for_runs(2_500_000, &runs);
+    let shared: Vec<_> = shared.into_iter().map(millibits).collect();
+    assert_eq!(shared, [Some(62320), Some(17281), Some(9564)]);
+}
+
+#[test]
+fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
+    let keys = keys_with_hashes(&random_hashes(300_000, 1));
+    for num_keys in [0, 1, 6, 7, 100, 1000, 19_999, 75_000, 300_000] {
+        for bits_per_key in [1, 10, 14] {
+            let policy = BloomFilterPolicy::new(bits_per_key).tuned();
+            assert_makes_as_reference(policy, &keys[..num_keys]);
+        }
+    }
+    // So many bits that they are set by regions.
+    assert_makes_as_reference(BloomFilterPolicy::new(4000).tuned(), &keys[..20_000]);
+}
+
+#[test]
+fn the_last_of_probes_and_tuned_counts() {
+    let policy = BloomFilterPolicy::from_millibits_per_key(9_750);
+    for num_keys in [0, 10, 1000, 100_000] {
+        let shape = |policy: BloomFilterPolicy| policy.shape(num_keys);
+        assert_eq!(shape(policy.with_num_probes(30).tuned()), shape(policy.tuned()));
+        assert_eq!(shape(policy.tuned().with_num_probes(30)), shape(policy.with_num_probes(30)));
+    }
+}
+
+#[test]
+fn a_name_changes_no_filter() {
+    let policy = BloomFilterPolicy::from_millibits_per_key(9_750);
+    for policy in [policy, policy.with_num_probes(9), policy.tuned()] {
+        let named = policy.with_name("another");
+        assert_eq!((named.name(), named.millibits_per_key()), ("another", 9_750));
+        for num_keys in [0, 100, 1001, 100_000] {
+            assert_eq!(named.shape(num_keys), policy.shape(num_keys));
+        }
+    }
+}
+
+#[test]
+fn without_keys_and_above_all_hashes_shapes_are_leveldbs() {
+    for (bits_per_key, num_keys) in [
+        (10, 0),
+        (usize::MAX, 0),
+        (1 << 20, 5000),
+        (11, 1 << 29),
+        (usize::MAX, 1),
+        (1, usize::MAX),
+        (1000, usize::MAX / 1000),
+    ] {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        // Where a usize holds as many bits.
+        let num_bits = bits_per_key.checked_mul(num_keys);
+        if num_bits.is_some_and(|num_bits| num_bits == 0 || num_bits as u64 > 1 << 32) {
+            assert_eq!(policy.tuned().shape(num_keys), policy.shape(num_keys));
+        }
+    }
+}
+
+#[test]
+fn without_bits_per_key_filters_have_64_bits() {
+    for num_keys in [0, 1, 1000, 1_000_000, usize::MAX] {
+        assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), 64);
+    }
+}
+
+#[test]
+fn a_tuned_filter_above_usize_panics_before_it_touches_the_buffer() {
+    let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1).tuned();
+    let mut builder = BloomFilterBuilder::new();
+    builder.extend(["fig", "lime"]);
+    let mut dst = b"before".to_vec();
+    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_into(policy, &mut dst))).is_err());
+    assert_eq!((dst.as_slice(), builder.len()), (b"before".as_slice(), 2));
+}
+
+#[test]
+fn a_run_gets_no_filter_that_a_usize_cannot_count() {
+    let runs = [SortedRun { num_filters: 1, keys_per_filter: 1 << 29 }];
+    for policy in BloomFilterPolicy::for_runs(1 << 30, &runs).into_iter().flatten() {
+        assert!(policy.shape(1 << 29).filter_len() <= 1 << 30);
+    }
+}
+
+#[test]
+fn no_rate_is_reached_that_no_filter_has() {
+    let reached = BloomFilterPolicy::for_false_positive_rate;
+    for (rate, num_keys) in [(0.002, 10_000_000), (1e-5, 100_000), (1e-11, 1), (0.5, usize::MAX)] {
+        assert_eq!(reached(rate, num_keys), None, "{rate}, {num_keys} keys");
+    }
+    for rate in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert_eq!(reached(rate, 1000), None, "{rate}");
+    }
+}
+
+#[test]
+fn a_few_keys_need_no_more_than_the_shortest_filter() {
+    for num_keys in 0..=3 {
+        let policy = BloomFilterPolicy::for_false_positive_rate(0.01, num_keys).unwrap();
+        assert_eq!(policy.millibits_per_key(), 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn tuned_filters_have_the_oracles_bytes(
+        keys in vec(any_key(), 0..300),
+        bits_per_key in any_bits_per_key(),
+    ) {
+        assert_makes_as_reference(BloomFilterPolicy::new(bits_per_key).tuned(), &keys);
+    }
+
+    #[test]
+    fn tuned_filters_are_as_long_as_said(
+        num_keys in prop_oneof![0..3_000_000usize, 0..300usize],
+        millibits in 0..100_000usize,
+    ) {
+        assert_within_bounds(BloomFilterPolicy::from_millibits_per_key(millibits), num_keys);
+    }
+
+    #[test]
+    fn any_rate_of_any_number_of_keys_is_answered(
+        rate in prop_oneof![any::<f64>(), (-40..0i32).prop_map(|power| 2f64.powi(power))],
+        num_keys in prop_oneof![any::<usize>(), 0..300usize, 0..10_000_000usize],
+    ) {
+        if let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys) {
+            prop_assert_eq!(policy, policy.tuned());
+            prop_assert!(policy.shape(num_keys).num_bits() <= 1 << 32);
+        }
+    }
+
+    #[test]
+    fn any_runs_take_at_most_the_budget(
+        budget in prop_oneof![any::<usize>(), 0..1_000_000usize, 0..300usize],
+        runs in prop_oneof![
+            9 => vec((any_number(), any_number()), 0..6),
+            1 => vec((any_number(), any_number()), 20..100),
+        ],
+    ) {
+        let sorted_runs: Vec<_> = runs
+            .iter()
+            .map(|&(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter })
+            .collect();
+        let policies = BloomFilterPolicy::for_runs(budget, &sorted_runs);
+        prop_assert!(total_len(&policies, &runs) <= budget as u128);
+        prop_assert!(policies.iter().flatten().all(|&policy| policy == policy.tuned()));
+    }
+}
+
+fn any_number() -> impl Strategy<Value = usize> {
+    prop_oneof![any::<usize>(), 0..10usize, 0..100_000usize, Just(usize::MAX)]
+}

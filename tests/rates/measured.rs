@@ -1,0 +1,120 @@
+//! The library's own measuring, against measuring that shares nothing with it.
+
+use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+
+use crate::common::measure::{Effort, false_positive_rate};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+/// Thousandths of a bit per key, keys, and probes if not LevelDB's; among them those whose probes
+/// meet, and of which formulas know nothing.
+type Shape = (usize, usize, Option<u8>);
+
+const SHAPES: [Shape; 17] = [
+    (10_000, 1, None),
+    (10_000, 10, None),
+    (10_000, 35, None),
+    (24_000, 8, None),
+    (10_000, 166, None),
+    (10_000, 1_000, Some(2)),
+    (10_000, 20_000, None),
+    (5_000, 37_984, None),
+    (4_726, 40_185, None),
+    (4_000, 52_420, None),
+    (6_000, 47_169, None),
+    (3_780, 44_750, None),
+    (12_000, 77_093, None),
+    (8_000, 65_535, None),
+    (8_000, 65_537, None),
+    (8_000, 262_144, Some(8)),
+    (10_000, 300_000, None),
+];
+
+/// With few false positives.
+const RARELY_WRONG: [Shape; 6] = [
+    (19_580, 105, None),
+    (20_000, 1_748, None),
+    (57_000, 36, None),
+    (51_000, 200, Some(12)),
+    (42_400, 427_323, None),
+    (58_700, 339_558, None),
+];
+
+fn assert_measures_to_a_twentieth(shapes: &[Shape], effort: Effort) {
+    for &(millibits, num_keys, num_probes) in shapes {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        let policy = num_probes.map_or(policy, |num_probes| policy.with_num_probes(num_probes));
+        let shape = policy.shape(num_keys);
+        let expected = false_positive_rate(policy, num_keys, effort);
+        let error = shape.measure_false_positive_rate(num_keys) / expected.mean - 1.0;
+        println!("{num_keys} keys, {shape:?}: {:.4e}, {error:+.3}", expected.mean);
+        assert!(error.abs() < 0.05, "{num_keys} keys, {shape:?}: {expected:?}, {error:+.3}");
+    }
+}
+
+#[test]
+fn rates_are_measured_to_a_twentieth_for_any_shape() {
+    assert_measures_to_a_twentieth(&SHAPES, Effort { matches: 10_000, max_lookups: 1 << 24 });
+}
+
+#[test]
+#[ignore = "takes a minute with optimization"]
+fn low_rates_are_measured_to_a_twentieth_for_any_shape() {
+    assert_measures_to_a_twentieth(&RARELY_WRONG, Effort { matches: 20_000, max_lookups: 1 << 29 });
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "the same in every run")]
+fn a_rate_is_the_same_each_time() {
+    let shape = POLICY.shape(1000);
+    assert_eq!(shape.measure_false_positive_rate(1000), shape.measure_false_positive_rate(1000));
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
+fn filters_without_keys_match_nothing_and_those_without_a_0_everything() {
+    for num_keys in [0, 1, 1000] {
+        assert_eq!(POLICY.shape(num_keys).measure_false_positive_rate(0), 0.0);
+    }
+    assert_eq!(POLICY.shape(1).measure_false_positive_rate(100_000), 1.0);
+    let no_probes = BloomFilter::new([0; 9]).expect("a probe count of 0 is read");
+    assert_eq!(no_probes.measure_false_positive_rate(), 1.0);
+    assert_eq!(no_probes.shape().measure_false_positive_rate(0), 1.0);
+    assert_eq!(BloomFilter::empty(POLICY.shape(10)).measure_false_positive_rate(), 0.0);
+}
+
+/// A filter with one probe matches the share of hashes that its bits are.
+#[test]
+fn hashes_that_are_tried_are_spread_over_all() {
+    let expect = |bits: Vec<u8>, share: f64| {
+        let filter = BloomFilter::new([&bits[..], &[1]].concat()).expect("one probe");
+        let rate = filter.measure_false_positive_rate();
+        // Five standard errors.
+        assert!((rate / share - 1.0).abs() < 5.0 / 90.0, "{rate} instead of {share}");
+    };
+    // Every eighth bit, in each residue.
+    for bit in 0..8 {
+        expect(vec![1 << bit; 1000], 0.125);
+    }
+    // A stretch of a filter that all hashes reach in their order.
+    for start in 0..16 {
+        let mut bits = vec![0; 1 << 12];
+        bits[start << 8..(start + 1) << 8].fill(0xff);
+        expect(bits, 1.0 / 16.0);
+    }
+    // Few bits, for which all 2^24 lookups are needed.
+    let mut bits = vec![0; 1 << 10];
+    bits[77] = 1;
+    expect(bits, 1.0 / 8192.0);
+}
+
+#[test]
+fn a_filter_at_hand_is_measured_by_its_own_bits() {
+    let mut filter = BloomFilter::empty(POLICY.shape(20_000));
+    for key in 0..20_000_u32 {
+        filter.insert(&key.to_le_bytes());
+    }
+    let [by_itself, by_shape] =
+        [filter.measure_false_positive_rate(), filter.shape().measure_false_positive_rate(20_000)];
+    assert!((by_itself / by_shape - 1.0).abs() < 0.06, "{by_itself} {by_shape}");
+}

@@ -1,0 +1,195 @@
+//! A budget shared between sorted runs: against LevelDB's filters of the same length, and against
+//! all ways to share it.
+
+use leveldb_filter::{BloomFilterPolicy, SortedRun};
+
+use crate::common::log_uniform;
+use crate::common::measure::{Effort, false_positive_rate};
+
+pub(crate) const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+/// The number of filters and the keys of each.
+pub(crate) type Run = (usize, usize);
+
+fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>> {
+    let sorted_runs: Vec<_> = runs
+        .iter()
+        .map(|&(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter })
+        .collect();
+    let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs);
+    assert_eq!(policies.len(), runs.len());
+    policies
+}
+
+/// The bytes of the runs' filters, if a `u128` holds so many.
+pub(crate) fn total_len(policies: &[Option<BloomFilterPolicy>], runs: &[Run]) -> u128 {
+    let len = |(policy, &(num_filters, num_keys)): (&Option<BloomFilterPolicy>, &Run)| {
+        let len = policy.map_or(0, |policy| policy.shape(num_keys).filter_len());
+        num_filters as u128 * len as u128
+    };
+    policies.iter().zip(runs).map(len).sum()
+}
+
+fn leveldb_len(runs: &[Run]) -> usize {
+    usize::try_from(total_len(&vec![Some(LEVELDB); runs.len()], runs)).unwrap()
+}
+
+fn rate(policy: Option<BloomFilterPolicy>, num_keys: usize, effort: Effort) -> f64 {
+    policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort).mean)
+}
+
+fn sum(policies: &[Option<BloomFilterPolicy>], runs: &[Run], effort: Effort) -> f64 {
+    policies.iter().zip(runs).map(|(&policy, &(_, num_keys))| rate(policy, num_keys, effort)).sum()
+}
+
+/// LevelDB's sum of rates over that of filters that share its bytes.
+fn fewer_false_positives(runs: &[Run], effort: Effort) -> f64 {
+    let budget = leveldb_len(runs);
+    let policies = policies(budget, runs);
+    assert!(total_len(&policies, runs) <= budget as u128);
+    let leveldb = sum(&vec![Some(LEVELDB); runs.len()], runs, effort);
+    let shared = sum(&policies, runs, effort);
+    println!("{runs:?}: {leveldb:.5} {shared:.5} {:.2} {policies:?}", leveldb / shared);
+    leveldb / shared
+}
+
+const LEVELS: [(&[Run], f64); 4] = [
+    (&[(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)], 2.9),
+    (&[(1, 20_000), (10, 20_000), (100, 20_000)], 2.2),
+    (&[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)], 3.1),
+    (&[(1, 40_000), (1, 40_000), (1, 40_000), (1, 40_000), (10, 40_000), (100, 40_000)], 3.9),
+];
+
+#[test]
+fn shared_bytes_have_fewer_false_positives() {
+    for &(runs, times) in &LEVELS[..2] {
+        let fewer = fewer_false_positives(runs, Effort { matches: 8000, max_lookups: 1 << 21 });
+        assert!(fewer >= 0.97 * times, "{runs:?}: {fewer}");
+    }
+}
+
+#[test]
+#[ignore = "takes seconds with optimization"]
+fn shared_bytes_of_large_levels_have_fewer_false_positives() {
+    for (runs, times) in LEVELS {
+        let fewer =
+            fewer_false_positives(runs, Effort { matches: 60_000, max_lookups: 40_000_000 });
+        assert!(fewer >= times, "{runs:?}: {fewer}");
+    }
+}
+
+/// The bytes that a run may take, and the rate that its filters then have.
+fn choices(&(num_filters, num_keys): &Run, effort: Effort) -> Vec<(usize, f64)> {
+    let millibits = (4..30).map(|i| i * i * 50);
+    let choices = millibits.map(|millibits| {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
+        let len = num_filters * policy.shape(num_keys).filter_len();
+        (len, rate(Some(policy), num_keys, effort))
+    });
+    [(0, 1.0)].into_iter().chain(choices).collect()
+}
+
+/// The least sum of rates of all combinations of choices that take at most `total_len` bytes.
+fn least_sum(total_len: usize, choices: &[Vec<(usize, f64)>]) -> f64 {
+    let [first, others @ ..] = choices else { return 0.0 };
+    let affordable = first.iter().filter(|&&(len, _)| len <= total_len);
+    let sums = affordable.map(|&(len, rate)| rate + least_sum(total_len - len, others));
+    sums.fold(f64::INFINITY, f64::min)
+}
+
+/// Budgets for random runs: the sum of rates over the least of all combinations of some choices.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+fn over_least(count: usize, keys: [f64; 2], effort: Effort) -> Vec<f64> {
+    let mut filters = log_uniform(1.0, 1000.0, 1).map(|n| n as usize);
+    let mut keys = log_uniform(keys[0], keys[1], 2).map(|n| n as usize);
+    let budgets = log_uniform(3.0, 16.0, 3);
+    let ratios = (0..count).zip(budgets).map(|(i, bits_per_key)| {
+        let runs: Vec<Run> = filters.by_ref().zip(keys.by_ref()).take(2 + i % 2).collect();
+        let num_keys: usize = runs.iter().map(|&(filters, keys)| filters * keys).sum();
+        let budget = num_keys * (bits_per_key * 1000.0) as usize / 8000;
+        let policies = policies(budget, &runs);
+        let choices: Vec<_> = runs.iter().map(|run| choices(run, effort)).collect();
+        sum(&policies, &runs, effort) / least_sum(budget, &choices)
+    });
+    let mut ratios: Vec<_> = ratios.collect();
+    ratios.sort_by(f64::total_cmp);
+    println!("over the least: {ratios:.3?}");
+    ratios
+}
+
+#[test]
+fn sums_are_near_the_least() {
+    let ratios = over_least(4, [500.0, 6000.0], Effort { matches: 2000, max_lookups: 1 << 18 });
+    assert!(ratios[3] <= 1.06, "{ratios:?}");
+}
+
+#[test]
+#[ignore = "takes a minute with optimization"]
+fn sums_of_runs_of_all_sizes_are_near_the_least() {
+    for keys in [[20.0, 500.0], [500.0, 6000.0], [6000.0, 300_000.0]] {
+        let ratios = over_least(30, keys, Effort { matches: 20_000, max_lookups: 1 << 23 });
+        assert!(ratios[27] <= 1.03 && ratios[29] <= 1.10, "{keys:?} keys: {ratios:?}");
+    }
+}
+
+#[test]
+fn runs_of_one_size_are_not_worse_off_than_with_equal_bits() {
+    let effort = Effort { matches: 8000, max_lookups: 1 << 20 };
+    for (num_runs, num_keys, millibits) in
+        [(1, 20_000, 10_000), (7, 20_000, 10_000), (20, 300, 4_000), (300, 3_000, 12_500)]
+    {
+        let runs = vec![(1, num_keys); num_runs];
+        let equal = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
+        let policies = policies(num_runs * equal.shape(num_keys).filter_len(), &runs);
+        // Those of some runs, from the first to the last.
+        let sample = policies.iter().step_by(num_runs.div_ceil(10));
+        let rates: Vec<_> = sample.map(|&policy| rate(policy, num_keys, effort)).collect();
+        let mean = rates.iter().sum::<f64>() / f64::from(u32::try_from(rates.len()).unwrap());
+        let of_equal = rate(Some(equal), num_keys, effort);
+        assert!(mean <= 1.04 * of_equal, "{num_runs} x {num_keys} keys: {mean} {of_equal}");
+    }
+}
+
+#[test]
+fn runs_that_cannot_have_filters_get_none() {
+    assert_eq!(policies(1000, &[]), []);
+    assert_eq!(policies(0, &[(1, 100), (0, 0), (3, 0)]), [None, None, None]);
+    assert_eq!(policies(8, &[(1, 1)]), [None]);
+    assert_eq!(policies(1000, &[(0, 100), (usize::MAX, 1), (2, usize::MAX)]), [None, None, None]);
+    // A thousandth of a bit for each key of the second; all that the first can use.
+    let [Some(first), None] = policies(1000, &[(1, 100), (1000, 20_000)])[..] else { panic!() };
+    assert!(first.millibits_per_key() > 20_000);
+}
+
+#[test]
+fn more_bytes_than_help_are_left() {
+    // No run gets more than 64 bits per key.
+    for runs in [vec![(1, 20_000), (10, 20_000)], vec![(1000, 1), (5, 10)]] {
+        let enough = policies(usize::MAX / 2, &runs);
+        assert_eq!(policies(usize::MAX, &runs), enough);
+        assert!(total_len(&enough, &runs) < 16 * leveldb_len(&runs) as u128);
+    }
+    // Nor more than it takes to be within a hundredth of the share of keys with the same hash.
+    let [Some(policy)] = policies(usize::MAX, &[(1, 10_000_000)])[..] else { panic!() };
+    assert!((15_000..30_000).contains(&policy.millibits_per_key()), "{policy:?}");
+}
+
+#[test]
+fn runs_share_the_same_in_any_order() {
+    let runs = [(1, 2_000), (10, 3_000), (100, 4_000), (7, 900)];
+    let budget = leveldb_len(&runs);
+    let mut reversed = runs;
+    reversed.reverse();
+    let mut policies_of_reversed = policies(budget, &reversed);
+    policies_of_reversed.reverse();
+    assert_eq!(policies(budget, &runs), policies_of_reversed);
+}
+
+#[test]
+fn a_step_that_does_not_fit_is_taken_as_far_as_it_does() {
+    let runs = [(1, 20_000), (1_000, 20_000)];
+    let budget = leveldb_len(&runs);
+    let used = total_len(&policies(budget, &runs), &runs);
+    // But for the rest of a division by the filters of the second.
+    assert!(used + 1_000 + 12 * 1_001 > budget as u128, "{used} of {budget} bytes");
+}

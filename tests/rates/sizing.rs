@@ -1,0 +1,91 @@
+//! Policies for a false-positive rate: what their filters measure, and that they take no more bits
+//! than they need.
+
+use leveldb_filter::BloomFilterPolicy;
+
+use crate::common::log_uniform;
+use crate::common::measure::{Effort, false_positive_rate};
+
+/// Random rates and numbers of keys.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10 million")]
+fn problems(count: usize, max_keys: f64) -> Vec<(f64, usize)> {
+    let rates = log_uniform(1e-5, 0.2, 1);
+    let keys = log_uniform(100.0, max_keys, 2).map(|num_keys| num_keys as usize);
+    rates.zip(keys).take(count).collect()
+}
+
+/// What filters measure over the rate asked for, of those problems that have an answer, sorted.
+fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
+    let mut ratios = Vec::new();
+    for &(rate, num_keys) in problems {
+        let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys) else {
+            // Too many keys share their hash with another.
+            let num_keys = f64::from(u32::try_from(num_keys).unwrap());
+            assert!(rate < 1.05 * num_keys / 4294967296.0, "{rate}, {num_keys} keys");
+            continue;
+        };
+        let measured = false_positive_rate(policy, num_keys, effort);
+        // Otherwise the ratio would mostly be that of measuring.
+        if measured.standard_error < 0.03 * measured.mean {
+            ratios.push(measured.mean / rate);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let at = |percent: usize| ratios[(ratios.len() - 1) * percent / 100];
+    let figures =
+        [0, 2, 25, 50, 75, 97, 100].map(|percent| format!("{percent} %: {:.3}", at(percent)));
+    println!("measured over asked, {} problems: {}", ratios.len(), figures.join(", "));
+    ratios
+}
+
+#[test]
+fn filters_made_for_a_rate_have_it() {
+    let effort = Effort { matches: 5000, max_lookups: 1 << 20 };
+    let ratios = measured_over_asked(&problems(50, 50_000.0), effort);
+    assert!(ratios.len() > 30);
+    assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
+}
+
+#[test]
+#[ignore = "takes a minute with optimization"]
+fn filters_made_for_300_rates_have_them() {
+    let effort = Effort { matches: 10_000, max_lookups: 100_000_000 };
+    let ratios = measured_over_asked(&problems(300, 1e7), effort);
+    let as_asked = ratios.iter().filter(|ratio| (0.85..=1.05).contains(*ratio)).count();
+    println!("{as_asked} of {} measure 0.85 to 1.05", ratios.len());
+    assert!(as_asked * 100 >= ratios.len() * 95);
+    assert!(ratios[0] > 0.8 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
+}
+
+#[test]
+fn a_twentieth_fewer_bits_do_not_have_the_rate() {
+    let effort = Effort { matches: 8000, max_lookups: 1 << 20 };
+    for (rate, num_keys) in [(0.1, 2_000), (0.01, 20_000), (0.003, 5_000), (0.02, 100_000)] {
+        let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys).unwrap();
+        let fewer = policy.millibits_per_key() * 19 / 20;
+        let fewer = BloomFilterPolicy::from_millibits_per_key(fewer).tuned();
+        let measured = false_positive_rate(fewer, num_keys, effort);
+        assert!(measured.mean > 1.05 * rate, "{rate}, {num_keys} keys: {measured:?}");
+    }
+}
+
+#[test]
+fn neighbouring_sizes_get_nearly_the_same_bits_per_key() {
+    for power in 9..=22 {
+        for rate in [0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
+            // Only of so many keys too many share their hash with another.
+            if (power, rate) == (21, 0.0003) || (power, rate) == (22, 0.0003) {
+                continue;
+            }
+            let sizes = [(1 << power) - 1, 1 << power, (1 << power) + 1];
+            let millibits = sizes.map(|num_keys| {
+                BloomFilterPolicy::for_false_positive_rate(rate, num_keys)
+                    .unwrap()
+                    .millibits_per_key()
+            });
+            let [least, most] =
+                [millibits.iter().min(), millibits.iter().max()].map(Option::unwrap);
+            assert!(most - least <= 300, "2^{power} keys, {rate}: {millibits:?}");
+        }
+    }
+}
