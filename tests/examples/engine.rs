@@ -38,14 +38,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = env::temp_dir().join(format!("leveldb-filter-engine-{}", process::id()));
     let outcome = run(&dir);
     fs::remove_dir_all(&dir)?;
-    let num_lost = outcome?;
-    println!("{num_lost} keys lost");
+    let (lines, num_lost) = outcome?;
+    println!("{}\n{num_lost} keys lost", lines.join("\n"));
     if num_lost == 0 { Ok(()) } else { Err("a storage engine must keep its keys".into()) }
 }
 
-fn run(dir: &Path) -> io::Result<usize> {
+/// Returns what to say, and how many keys were lost.
+fn run(dir: &Path) -> io::Result<(Vec<String>, usize)> {
     let mut num_lost = 0;
-    println!("{:22}  bytes of filters  reads for 1,000 absent keys", "");
+    let mut lines = vec![format!("{:22}  bytes of filters  reads for 1,000 absent keys", "")];
     for (name, filters) in CHOICES {
         let _ = fs::remove_dir_all(dir);
         let engine = Engine::open(dir, filters)?;
@@ -58,13 +59,14 @@ fn run(dir: &Path) -> io::Result<usize> {
         num_lost += count_lost(&engine, NUM_KEYS..2 * NUM_KEYS)?;
         let tenths = NUM_READS.load(Ordering::Relaxed) * 10_000 / NUM_KEYS;
         let bytes: usize = engine.of_levels(|table| table.filters_at.len()).iter().sum();
-        println!("{name:22}  {bytes:>16}  {:>25}.{}", tenths / 10, tenths % 10);
+        lines.push(format!("{name:22}  {bytes:>16}  {:>25}.{}", tenths / 10, tenths % 10));
     }
     damage_filters(dir)?;
     let engine = Engine::open(dir, CHOICES[2].1)?;
     let is_caught = engine.of_levels(|table| table.filters_at.is_empty()).contains(&true);
-    println!("512 damaged bytes: {}caught by their checksum", if is_caught { "" } else { "not " });
-    Ok(num_lost + count_lost(&engine, 0..NUM_KEYS)?)
+    let not = if is_caught { "" } else { "not " };
+    lines.push(format!("512 damaged bytes of filters: {not}caught by their checksum"));
+    Ok((lines, num_lost + count_lost(&engine, 0..NUM_KEYS)?))
 }
 
 fn damage_filters(dir: &Path) -> io::Result<()> {
