@@ -19,10 +19,10 @@ pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
     let len = read_len(&mut input).ok_or(SnappyError::CorruptLength)?;
     let fewest = (u64::from(len) * LEN_OF_A_COPY).div_ceil(MOST_OF_A_COPY);
     let stated = usize::try_from(len).ok().filter(|_| fewest <= input.len() as u64);
-    let stated = stated.ok_or(SnappyError::TooShortFor { len })?;
+    let stated = stated.ok_or(SnappyError::TooShort)?;
 
     let mut output = Vec::new();
-    output.try_reserve_exact(stated).map_err(|_| SnappyError::NoMemoryFor { len })?;
+    output.try_reserve_exact(stated).map_err(|_| SnappyError::NoMemory)?;
     while let Some((&tag, rest)) = input.split_first() {
         input = rest;
         let room = stated - output.len();
@@ -31,11 +31,11 @@ pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
             Element::Copy { offset, len } if len <= room => {
                 append_copy(&mut output, offset, len)?;
             }
-            _ => return Err(SnappyError::LongerThan { len }),
+            _ => return Err(SnappyError::LongerThanStated),
         }
     }
     if output.len() < stated {
-        return Err(SnappyError::ShorterThan { len });
+        return Err(SnappyError::ShorterThanStated);
     }
     Ok(output)
 }
@@ -76,9 +76,9 @@ impl<'a> Element<'a> {
 }
 
 fn append_copy(output: &mut Vec<u8>, offset: u32, len: usize) -> Result<(), SnappyError> {
-    let behind = SnappyError::CorruptOffset { offset, at: output.len() };
     let start = usize::try_from(offset).ok().filter(|&offset| offset > 0);
-    let start = start.and_then(|offset| output.len().checked_sub(offset)).ok_or(behind)?;
+    let start = start.and_then(|offset| output.len().checked_sub(offset));
+    let start = start.ok_or(SnappyError::CorruptOffset)?;
     let end = output.len() + len;
     while output.len() < end {
         // A copy that reaches into itself repeats what it has yielded so far.
@@ -113,31 +113,25 @@ fn read_number(input: &mut &[u8], num_bytes: usize) -> Option<u32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SnappyError {
     CorruptLength,
-    TooShortFor { len: u32 },
-    NoMemoryFor { len: u32 },
+    TooShort,
+    NoMemory,
     Truncated,
-    CorruptOffset { offset: u32, at: usize },
-    LongerThan { len: u32 },
-    ShorterThan { len: u32 },
+    CorruptOffset,
+    LongerThanStated,
+    ShorterThanStated,
 }
 
 impl fmt::Display for SnappyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::CorruptLength => f.write_str("its length is corrupt"),
-            Self::TooShortFor { len } => {
-                write!(f, "it states a length of {len} bytes and is too short for them")
-            }
-            Self::NoMemoryFor { len } => {
-                write!(f, "there is no memory for the {len} bytes that it states")
-            }
-            Self::Truncated => f.write_str("it ends within a literal or a copy"),
-            Self::CorruptOffset { offset, at } => {
-                write!(f, "a copy at byte {at} is of {offset} bytes before")
-            }
-            Self::LongerThan { len } => write!(f, "it yields more than the {len} bytes it states"),
-            Self::ShorterThan { len } => write!(f, "it yields less than the {len} bytes it states"),
-        }
+        f.write_str(match self {
+            Self::CorruptLength => "its length is corrupt",
+            Self::TooShort => "it is too short for the length that it states",
+            Self::NoMemory => "there is no memory for the length that it states",
+            Self::Truncated => "it ends within a literal or a copy",
+            Self::CorruptOffset => "a copy is of what lies before its start",
+            Self::LongerThanStated => "it yields more than it states",
+            Self::ShorterThanStated => "it yields less than it states",
+        })
     }
 }
 

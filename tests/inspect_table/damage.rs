@@ -1,14 +1,13 @@
 //! Damaged files: whatever they hold, each table has its place in the report.
 
 use std::fs;
-use std::ops::Range;
 use std::path::Path;
 use std::slice;
 
 use crate::inspect_table::filters::Lookups;
 use crate::inspect_table::table::Inspection;
+use crate::manifest::{log_of, records};
 use crate::random::words;
-use crate::table::crc32c::masked_crc32c_of;
 use crate::tables::{blocks, correct_checksum};
 use crate::{Report, database, directory_of, golden_table, read};
 
@@ -48,52 +47,34 @@ fn damaged_tables_are_read_or_refused() {
     assert!((50..950).contains(&num_read), "{num_read}");
 }
 
-/// Where the records of a MANIFEST lie, each in one fragment.
-fn records(manifest: &[u8]) -> Vec<Range<usize>> {
-    let mut records = Vec::new();
-    let mut start = 0;
-    while start < manifest.len() {
-        let len = u16::from_le_bytes([manifest[start + 4], manifest[start + 5]]);
-        let end = start + 7 + usize::from(len);
-        records.push(start..end);
-        start = end;
-    }
-    records
-}
-
-fn correct_record(record: &mut [u8]) {
-    let (checksum, rest) = record.split_first_chunk_mut().unwrap();
-    let [_, _, summed @ ..] = &*rest else { panic!("no type") };
-    *checksum = masked_crc32c_of([summed]).to_le_bytes();
-}
-
 /// Gives the comparator another name.
 pub(crate) fn name_comparator(manifest: &Path) {
-    let mut bytes = read(manifest);
-    let record = records(&bytes)[0].clone();
-    let name = bytes.windows(7).position(|name| name == b"leveldb").unwrap();
-    bytes[name] = b'L';
-    correct_record(&mut bytes[record]);
-    fs::write(manifest, bytes).unwrap();
+    let (mut edits, _) = records(&read(manifest));
+    let name = edits[0].windows(7).position(|name| name == b"leveldb").unwrap();
+    edits[0][name] = b'L';
+    fs::write(manifest, log_of(&edits)).unwrap();
 }
 
-fn mutate(manifest: &mut Vec<u8>, number: &mut impl FnMut(usize) -> usize) {
-    let records = records(manifest);
-    let record = records[number(records.len())].clone();
+fn mutated(manifest: &[u8], number: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    let mut damaged = manifest.to_vec();
     match number(8) {
-        0 => manifest.truncate(number(manifest.len())),
-        1 => manifest.extend_from_within(record),
-        2 => {
-            let place = number(manifest.len());
-            manifest[place] ^= 1 << number(8);
-        }
-        _ => {
-            for _ in 0..=number(3) {
-                manifest[record.start + 7 + number(record.len() - 7)] ^= 1 << number(8);
+        0 => damaged.truncate(number(manifest.len())),
+        1 => damaged[number(manifest.len())] ^= 1 << number(8),
+        // With true checksums.
+        kind => {
+            let (mut edits, _) = records(manifest);
+            let edit = number(edits.len());
+            if kind == 2 {
+                edits.push(edits[edit].clone());
             }
-            correct_record(&mut manifest[record]);
+            for _ in 0..=number(3) {
+                let place = number(edits[edit].len());
+                edits[edit][place] ^= 1 << number(8);
+            }
+            damaged = log_of(&edits);
         }
     }
+    damaged
 }
 
 /// The names of a database's tables.
@@ -125,7 +106,7 @@ fn mutated_manifests_and_currents_leave_each_table_its_place() {
                 let place = number(current.len());
                 current[place] ^= 1 << number(8);
             } else {
-                mutate(&mut manifest, &mut number);
+                manifest = mutated(&manifest, &mut number);
             }
             for (file, contents) in [("CURRENT", current), (manifest_name, manifest)] {
                 // Some file systems write to the disk what replaces the bytes of a file.

@@ -142,7 +142,7 @@ fn proposed_filters_read_what_is_claimed() {
         assert_near(cells[0].parse().unwrap(), replay.reads());
         let num_bytes: usize = replay.tables.iter().map(|table| table.filter_block.len()).sum();
         assert_eq!(cells[1], grouped(num_bytes));
-        let brings_nothing = "by for_runs() brings nothing";
+        let brings_nothing = "for_runs() brings nothing";
         assert_ne!(report.has(brings_nothing), proposal == shared, "{:#?}", report.lines);
     }
 }

@@ -225,7 +225,8 @@ fn a_large_file_that_is_no_table_is_refused_unread() {
 
 /// `LevelDB` makes such tables where one key is written again and again.
 fn database_of_tables_of_a_key(num_tables: u32) -> std::path::PathBuf {
-    let directory = directory_of("tables_of_a_key", &[("CURRENT", b"MANIFEST-000002\n")]);
+    let directory =
+        directory_of(&format!("{num_tables}_tables"), &[("CURRENT", b"MANIFEST-000002\n")]);
     let mut tables = Vec::new();
     for number in 10..10 + num_tables {
         let key = [&b"key"[..], &number.to_be_bytes()].concat();

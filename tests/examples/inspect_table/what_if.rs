@@ -225,7 +225,7 @@ pub(crate) fn of_group(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<St
         }
         Some(shared) if shared.reads < WORTH_IT * even(survey).reads => return lines,
         Some(shared) => format!(
-            "Sharing the bytes between the levels by for_runs() brings nothing: {} reads.",
+            "Sharing bytes between the levels by this crate's for_runs() brings nothing: {} reads.",
             reads(shared.reads)
         ),
         None if survey.runs().len() > 1 => "Too many tables overlap to share the bytes.".into(),
