@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy, bloom_hash};
 
 use crate::common::block_keys;
 use crate::common::reference::{block_key_may_match, extract_user_key};
@@ -173,4 +173,22 @@ fn runs_of_level_0_do_not_overlap_and_are_as_few_as_can_be() {
         let depth = |place| spans.iter().filter(|(_, span)| span.contains(&place)).count();
         assert_eq!(runs.len(), (0..=2 * num_tables).map(depth).max().unwrap().max(1));
     }
+}
+
+#[test]
+fn lookups_are_beside_live_keys_whatever_versions_tables_have() {
+    let tables: Vec<_> = (0..10).map(|i| contents(10_000 * i, 10_000 * i + 9_999)).collect();
+    let tables: Vec<_> = tables.iter().collect();
+    let mut sample = KeySample::new(Some("leveldb.BytewiseComparator"), &tables).unwrap();
+    for key in 0..100_000u64 {
+        let is_deleted = key < 50_000;
+        for (sequence, is_value) in [(6, !is_deleted), (5, is_deleted), (4, true)] {
+            let key = key.to_be_bytes();
+            sample.add(&key, sequence << 8 | u64::from(is_value), bloom_hash(&key));
+        }
+    }
+    let spans: Vec<_> = tables.iter().map(|table| sample.span(table)).collect();
+    let shares = sample.shares(&spans);
+    assert_eq!(shares[..5], [0.0; 5]);
+    assert!(shares[5..].iter().all(|share| (0.19..0.21).contains(share)), "{shares:?}");
 }

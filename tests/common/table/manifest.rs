@@ -59,85 +59,76 @@ pub(crate) fn manifest_name(current: &[u8]) -> Result<&str, &'static str> {
 impl Manifest {
     pub(crate) fn read(input: impl Read) -> Result<Self, ManifestError> {
         let mut manifest = Self::default();
-        let mut seen = Seen::default();
+        let mut numbers = [None; 3];
         let mut log = LogReader::new(input);
         let mut record = Vec::new();
         while log.read_record(&mut record).map_err(ManifestError::Log)? {
+            let edit = Edit::read(&record)?;
+            manifest.comparator = edit.comparator.or(manifest.comparator);
             // In one edit, a table may leave a level for another.
-            for_each_field(&record, |field| {
-                if let Field::DeletedFile { level, number } = field {
-                    manifest.tables.remove(&(level, number));
-                }
-            })?;
-            for_each_field(&record, |field| manifest.apply(field, &mut seen))?;
+            for table in edit.deleted_files {
+                manifest.tables.remove(&table);
+            }
+            manifest.tables.extend(edit.new_files);
+            for (number, last) in edit.numbers.into_iter().zip(&mut numbers) {
+                *last = number.or(*last);
+            }
         }
-        seen.check()?;
+        // LevelDB insists on them in this order.
+        for (i, field) in [(1, "next file number"), (0, "log number"), (2, "last sequence number")]
+        {
+            numbers[i].ok_or(ManifestError::Missing { field })?;
+        }
+        manifest.log_number = numbers[0].unwrap_or_default();
         Ok(manifest)
     }
-
-    fn apply(&mut self, field: Field<'_>, seen: &mut Seen) {
-        match field {
-            Field::Comparator(name) => {
-                self.comparator = Some(String::from_utf8_lossy(name).into_owned());
-            }
-            Field::LogNumber(number) => {
-                self.log_number = number;
-                seen.log_number = true;
-            }
-            Field::NextFileNumber => seen.next_file_number = true,
-            Field::LastSequence => seen.last_sequence = true,
-            Field::NewFile { level, number, len, smallest, largest } => {
-                let [smallest, largest] = [smallest, largest].map(|key| user_key(key).to_vec());
-                self.tables.insert((level, number), Contents { len, smallest, largest });
-            }
-            Field::DeletedFile { .. } | Field::Other => (),
-        }
-    }
 }
 
-/// Which of the fields that LevelDB insists on have come.
+/// As much of an edit as a list of the tables takes.
 #[derive(Default)]
-struct Seen {
-    log_number: bool,
-    next_file_number: bool,
-    last_sequence: bool,
+struct Edit {
+    comparator: Option<String>,
+    /// Of the log, of the next file, and the last sequence number.
+    numbers: [Option<u64>; 3],
+    deleted_files: Vec<(u32, u64)>,
+    new_files: Vec<((u32, u64), Contents)>,
 }
 
-impl Seen {
-    fn check(&self) -> Result<(), ManifestError> {
-        for (is_there, field) in [
-            (self.next_file_number, "next file number"),
-            (self.log_number, "log number"),
-            (self.last_sequence, "last sequence number"),
-        ] {
-            if !is_there {
-                return Err(ManifestError::Missing { field });
+impl Edit {
+    fn read(mut record: &[u8]) -> Result<Self, ManifestError> {
+        let mut edit = Self::default();
+        while !record.is_empty() {
+            let corrupt = |field| ManifestError::CorruptEdit { field };
+            let tag = read_varint32(&mut record).ok_or(corrupt("tag"))?;
+            let name = field_name(tag).ok_or(ManifestError::UnknownTag { tag })?;
+            edit.read_field(tag, &mut record).ok_or(corrupt(name))?;
+        }
+        Ok(edit)
+    }
+
+    fn read_field(&mut self, tag: u32, record: &mut &[u8]) -> Option<()> {
+        match tag {
+            1 => self.comparator = Some(String::from_utf8_lossy(read_slice(record)?).into_owned()),
+            2 => self.numbers[0] = Some(read_varint(record)?),
+            3 => self.numbers[1] = Some(read_varint(record)?),
+            4 => self.numbers[2] = Some(read_varint(record)?),
+            5 => {
+                read_level(record)?;
+                read_user_key(record)?;
+            }
+            6 => self.deleted_files.push((read_level(record)?, read_varint(record)?)),
+            7 => {
+                let table = (read_level(record)?, read_varint(record)?);
+                let len = read_varint(record)?;
+                let (smallest, largest) = (read_user_key(record)?, read_user_key(record)?);
+                self.new_files.push((table, Contents { len, smallest, largest }));
+            }
+            _ => {
+                read_varint(record)?;
             }
         }
-        Ok(())
+        Some(())
     }
-}
-
-/// A part of an edit: as much of it as a list of the tables takes.
-#[derive(Clone, Copy)]
-enum Field<'a> {
-    Comparator(&'a [u8]),
-    LogNumber(u64),
-    NextFileNumber,
-    LastSequence,
-    DeletedFile { level: u32, number: u64 },
-    NewFile { level: u32, number: u64, len: u64, smallest: &'a [u8], largest: &'a [u8] },
-    Other,
-}
-
-fn for_each_field(mut edit: &[u8], mut visit: impl FnMut(Field<'_>)) -> Result<(), ManifestError> {
-    while !edit.is_empty() {
-        let corrupt = |field| ManifestError::CorruptEdit { field };
-        let tag = read_varint32(&mut edit).ok_or(corrupt("tag"))?;
-        let name = field_name(tag).ok_or(ManifestError::UnknownTag { tag })?;
-        visit(read_field(tag, &mut edit).ok_or(corrupt(name))?);
-    }
-    Ok(())
 }
 
 fn field_name(tag: u32) -> Option<&'static str> {
@@ -154,40 +145,14 @@ fn field_name(tag: u32) -> Option<&'static str> {
     })
 }
 
-fn read_field<'a>(tag: u32, edit: &mut &'a [u8]) -> Option<Field<'a>> {
-    Some(match tag {
-        1 => Field::Comparator(read_slice(edit)?),
-        2 => read_varint(edit).map(Field::LogNumber)?,
-        3 => read_varint(edit).map(|_| Field::NextFileNumber)?,
-        4 => read_varint(edit).map(|_| Field::LastSequence)?,
-        5 => {
-            let _level = read_level(edit)?;
-            let _key = read_key(edit)?;
-            Field::Other
-        }
-        6 => Field::DeletedFile { level: read_level(edit)?, number: read_varint(edit)? },
-        7 => {
-            let (level, number) = (read_level(edit)?, read_varint(edit)?);
-            let len = read_varint(edit)?;
-            let (smallest, largest) = (read_key(edit)?, read_key(edit)?);
-            Field::NewFile { level, number, len, smallest, largest }
-        }
-        _ => read_varint(edit).map(|_| Field::Other)?,
-    })
+fn read_level(record: &mut &[u8]) -> Option<u32> {
+    read_varint32(record).filter(|&level| level < NUM_LEVELS)
 }
 
-fn read_level(edit: &mut &[u8]) -> Option<u32> {
-    read_varint32(edit).filter(|&level| level < NUM_LEVELS)
-}
-
-/// An internal key.
-fn read_key<'a>(edit: &mut &'a [u8]) -> Option<&'a [u8]> {
-    read_slice(edit).filter(|key| !key.is_empty())
-}
-
-/// An internal key without its trailer.
-fn user_key(key: &[u8]) -> &[u8] {
-    &key[..key.len().saturating_sub(8)]
+/// Of an internal key, which ends in a trailer of eight bytes.
+fn read_user_key(record: &mut &[u8]) -> Option<Vec<u8>> {
+    let key = read_slice(record).filter(|key| !key.is_empty())?;
+    Some(key[..key.len().saturating_sub(8)].to_vec())
 }
 
 impl fmt::Display for ManifestError {

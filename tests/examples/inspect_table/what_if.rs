@@ -245,7 +245,7 @@ fn rows(candidate: impl Fn(usize, usize) -> Candidate) -> Vec<String> {
         let [[bytes, read], [our_bytes, our_read]] = cells;
         [bits_per_key.to_string(), bytes, read, our_bytes, our_read]
     });
-    let title = "Other filters: bytes, and data blocks that 1,000 lookups of absent keys read";
+    let title = "Other filters: bytes, and data blocks read by 1,000 lookups of absent keys";
     let mut lines = vec![String::new(), title.into()];
     lines.extend(columns(titles, rows));
     lines.extend(wrapped(
