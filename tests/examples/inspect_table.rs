@@ -44,14 +44,12 @@ const GOLDEN_TABLE: &str = "tests/golden/tables/db_bloom10.ldb";
 /// A rate of 1% has a statistical error of 0.01%.
 const NUM_LOOKUPS: usize = 1_000_000;
 
-const WRONG_USAGE: u8 = 2;
-
 fn main() -> ExitCode {
     let mut options = match Options::parse(env::args_os().skip(1)) {
         Ok(options) => options,
         Err(error) => {
             say(&format!("{error}\n{USAGE}"));
-            return WRONG_USAGE.into();
+            return ExitCode::from(2);
         }
     };
     if options.help {

@@ -120,7 +120,7 @@ fn reads_of_today_are_those_of_a_replay() {
 
 #[test]
 fn proposed_filters_read_what_is_claimed() {
-    let shared = "this crate's, with bytes shared by for_runs()";
+    let shared = "this crate's filters, with bytes shared by for_runs()";
     for (name, proposal) in [
         ("in_order", "  this crate's filters"),
         ("partly_covered", "  this crate's filters"),

@@ -172,10 +172,12 @@ pub(crate) fn changes(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<Str
         let name = format!("{} bits per key, which any LevelDB library can set", BITS_PER_KEY[row]);
         changes.push((name, Candidate::sum(survey, |_, others| others.rows[row][0])));
     }
-    changes.push(("this crate's filters".into(), even(survey)));
-    if let Some(shared) = shared.filter(|shared| shared.reads < WORTH_IT * even(survey).reads) {
-        changes.push(("this crate's, with bytes shared by for_runs()".into(), shared));
-    }
+    changes.push(match shared {
+        Some(shared) if shared.reads < WORTH_IT * even(survey).reads => {
+            ("this crate's filters, with bytes shared by for_runs()".into(), shared)
+        }
+        _ => ("this crate's filters".into(), even(survey)),
+    });
     changes.retain(|(_, change)| change.reads < WORTH_IT * today.reads);
     if changes.is_empty() {
         return vec!["Other filters would not help much.".into()];
