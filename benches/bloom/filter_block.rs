@@ -40,8 +40,10 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn build_by_plain_loop(self) -> Vec<u8> {
-        let mut builder =
-            reference::FilterBlockBuilder::new(|keys| reference::create_filter(10, 6, keys));
+        let mut builder = reference::FilterBlockBuilder::with_base_lg(
+            |keys| reference::create_filter(10, 6, keys),
+            11,
+        );
         for (block_offset, keys) in self.blocks() {
             builder.start_block(block_offset);
             for key in keys {

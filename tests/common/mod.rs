@@ -8,7 +8,7 @@ pub mod strategies;
 pub mod table;
 pub mod ways;
 
-use leveldb_filter::{BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy};
+use leveldb_filter::{FilterBlockBuilder, FilterBlockReader, FilterPolicy};
 
 use table::{DataBlock, Table, TableError};
 
@@ -67,11 +67,6 @@ pub fn noise(len: usize, seed: u32) -> Vec<u8> {
 /// are evenly spaced, which would flatter a false-positive rate.
 pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
     random::words(seed).map(|word| (word >> 32) as u32).take(len).collect()
-}
-
-/// The oracle's hashes as the crate takes them.
-pub fn as_bloom_hashes(hashes: &[u32]) -> Vec<BloomHash> {
-    hashes.iter().copied().map(BloomHash::from_u32).collect()
 }
 
 /// A key for each hash.

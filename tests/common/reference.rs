@@ -74,11 +74,7 @@ pub fn num_bytes(bits_per_key: usize, num_keys: usize) -> usize {
 
 pub fn create_filter<K: AsRef<[u8]>>(bits_per_key: usize, num_probes: u8, keys: &[K]) -> Vec<u8> {
     let hashes: Vec<u32> = keys.iter().map(|key| bloom_hash(key.as_ref())).collect();
-    create_filter_from_hashes(bits_per_key, num_probes, &hashes)
-}
-
-pub fn create_filter_from_hashes(bits_per_key: usize, num_probes: u8, hashes: &[u32]) -> Vec<u8> {
-    create_filter_of_len(num_bytes(bits_per_key, hashes.len()), num_probes, hashes)
+    create_filter_of_len(num_bytes(bits_per_key, hashes.len()), num_probes, &hashes)
 }
 
 /// The filter that LevelDB would make if it had so many bytes of bits.
@@ -144,10 +140,6 @@ pub struct FilterBlockBuilder<F> {
 }
 
 impl<F: Fn(&[Vec<u8>]) -> Vec<u8>> FilterBlockBuilder<F> {
-    pub fn new(create_filter: F) -> Self {
-        Self::with_base_lg(create_filter, 11)
-    }
-
     pub fn with_base_lg(create_filter: F, base_lg: u8) -> Self {
         Self {
             create_filter,

@@ -1,14 +1,12 @@
 //! What holds for each choice of a shape, on every platform, whatever its filters measure.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, SortedRun};
+use leveldb_filter::{BloomFilterPolicy, SortedRun};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::runs::total_len;
 use crate::common::random_hashes;
-use crate::common::strategies::{any_bits_per_key, any_key, config};
+use crate::common::strategies::config;
 use crate::common::ways::assert_makes_as_reference;
 use crate::common::{drawn, keys_with_hashes, of_any_magnitude};
 
@@ -75,28 +73,6 @@ fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
 }
 
 #[test]
-fn the_last_of_probes_and_tuned_counts() {
-    let policy = BloomFilterPolicy::from_millibits_per_key(9_750);
-    for num_keys in [0, 10, 1000, 100_000] {
-        let shape = |policy: BloomFilterPolicy| policy.shape(num_keys);
-        assert_eq!(shape(policy.with_num_probes(30).tuned()), shape(policy.tuned()));
-        assert_eq!(shape(policy.tuned().with_num_probes(30)), shape(policy.with_num_probes(30)));
-    }
-}
-
-#[test]
-fn a_name_changes_no_filter() {
-    let policy = BloomFilterPolicy::from_millibits_per_key(9_750);
-    for policy in [policy, policy.with_num_probes(9), policy.tuned()] {
-        let named = policy.with_name("another");
-        assert_eq!((named.name(), named.millibits_per_key()), ("another", 9_750));
-        for num_keys in [0, 100, 1001, 100_000] {
-            assert_eq!(named.shape(num_keys), policy.shape(num_keys));
-        }
-    }
-}
-
-#[test]
 fn without_keys_and_above_all_hashes_shapes_are_leveldbs() {
     for (bits_per_key, num_keys) in [
         (10, 0),
@@ -121,16 +97,6 @@ fn without_bits_per_key_filters_have_64_bits() {
     for num_keys in [0, 1, 1000, 1_000_000, usize::MAX] {
         assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), 64);
     }
-}
-
-#[test]
-fn a_tuned_filter_above_usize_panics_before_it_touches_the_buffer() {
-    let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1).tuned();
-    let mut builder = BloomFilterBuilder::new();
-    builder.extend(["fig", "lime"]);
-    let mut dst = b"before".to_vec();
-    assert!(catch_unwind(AssertUnwindSafe(|| builder.finish_into(policy, &mut dst))).is_err());
-    assert_eq!((dst.as_slice(), builder.len()), (b"before".as_slice(), 2));
 }
 
 #[test]
@@ -162,14 +128,6 @@ fn a_few_keys_need_no_more_than_the_shortest_filter() {
 
 proptest! {
     #![proptest_config(config())]
-
-    #[test]
-    fn tuned_filters_have_the_oracles_bytes(
-        keys in vec(any_key(), 0..300),
-        bits_per_key in any_bits_per_key(),
-    ) {
-        assert_makes_as_reference(BloomFilterPolicy::new(bits_per_key).tuned(), &keys);
-    }
 
     #[test]
     fn tuned_filters_are_as_long_as_said(
