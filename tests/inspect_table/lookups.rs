@@ -28,9 +28,15 @@ struct Replay {
 
 struct ReplayedTable {
     contents: Contents,
-    /// The offset behind each data block, and its keys.
-    blocks: Vec<(u64, Vec<Vec<u8>>)>,
+    blocks: Vec<ReplayedBlock>,
     filter_block: Vec<u8>,
+}
+
+struct ReplayedBlock {
+    offset: u64,
+    end: u64,
+    keys: Vec<Vec<u8>>,
+    index_key: Vec<u8>,
 }
 
 impl Replay {
@@ -43,10 +49,14 @@ impl Replay {
         for ((_, number), contents) in manifest.tables {
             let file = read(&directory.join(format!("{number:06}.ldb")));
             let table = Table::open(&file).unwrap();
-            let keys_of = |block| block_keys(&table, block).unwrap();
-            let blocks = table.data_blocks().iter().map(|block| (block.end, keys_of(block)));
+            let blocks = table.data_blocks().iter().map(|block| ReplayedBlock {
+                offset: block.offset(),
+                end: block.end,
+                keys: block_keys(&table, block).unwrap(),
+                index_key: block.index_key.clone(),
+            });
             let blocks: Vec<_> = blocks.collect();
-            for key in blocks.iter().flat_map(|(_, keys)| keys) {
+            for key in blocks.iter().flat_map(|block| &block.keys) {
                 let trailer = u64::from_le_bytes(*key.last_chunk().unwrap());
                 let newest = newest.entry(extract_user_key(key).to_vec()).or_insert(0);
                 *newest = trailer.max(*newest);
@@ -65,11 +75,11 @@ impl Replay {
             let policy = InternalKeyPolicy::new(policy.unwrap());
             let mut builder = FilterBlockBuilder::with_base_lg(policy, TUNED_BASE_LG);
             builder.start_block(0);
-            for (end, keys) in &table.blocks {
-                for key in keys {
+            for block in &table.blocks {
+                for key in &block.keys {
                     builder.add_key(key);
                 }
-                builder.start_block(*end);
+                builder.start_block(block.end);
             }
             table.filter_block = builder.finish();
         }
@@ -97,10 +107,8 @@ impl ReplayedTable {
         if key < &smallest[..] || key > &largest[..] {
             return false;
         }
-        let block =
-            self.blocks.partition_point(|(_, keys)| extract_user_key(keys.last().unwrap()) < key);
-        let offset = if block == 0 { 0 } else { self.blocks[block - 1].0 };
-        block_key_may_match(&self.filter_block, offset, key)
+        let place = self.blocks.partition_point(|block| extract_user_key(&block.index_key) < key);
+        block_key_may_match(&self.filter_block, self.blocks[place].offset, key)
     }
 }
 

@@ -9,38 +9,18 @@ use super::snappy::SnappyError;
 /// Why a file cannot be read as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableError {
-    TooShort {
-        len: u64,
-    },
+    TooShort { len: u64 },
     BadMagic,
     RocksDb,
     CorruptFooter,
     CorruptHandle,
-    OutsideFile {
-        offset: u64,
-        size: u64,
-    },
-    ChecksumMismatch {
-        offset: u64,
-    },
-    UnknownCompression {
-        offset: u64,
-        compression: u8,
-    },
-    CorruptSnappy {
-        offset: u64,
-        error: SnappyError,
-    },
-    CorruptBlock {
-        offset: u64,
-    },
-    OutOfOrder {
-        offset: u64,
-    },
-    /// Nothing is wrong with such a table, but no real one has such keys.
-    TooManyKeyBytes {
-        max: u64,
-    },
+    OutsideFile { offset: u64, size: u64 },
+    ChecksumMismatch { offset: u64 },
+    UnknownCompression { offset: u64, compression: u8 },
+    CorruptSnappy { offset: u64, error: SnappyError },
+    CorruptBlock { offset: u64 },
+    OutOfOrder { offset: u64 },
+    TooManyKeyBytes { max: u64 },
     Io(io::ErrorKind),
 }
 
@@ -85,6 +65,7 @@ impl fmt::Display for TableError {
             Self::OutOfOrder { offset } => {
                 write!(f, "the data block at offset {offset} goes back over an earlier one")
             }
+            // Nothing is wrong with such a table, but no real one has such keys.
             Self::TooManyKeyBytes { max } => write!(
                 f,
                 "its keys share so much that they have more than {max} bytes in all; it may be \
