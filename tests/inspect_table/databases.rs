@@ -3,6 +3,7 @@
 use std::{fs, slice};
 
 use crate::damage::name_comparator;
+use crate::manifest::{log_of, records};
 use crate::tables::with_metaindex;
 use crate::terminal::wrapped;
 use crate::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
@@ -234,10 +235,20 @@ fn one_cause_for_many_tables_is_said_once() {
 }
 
 #[test]
-fn an_order_that_only_the_program_knows_is_told_from_the_ranges() {
+fn an_order_that_only_the_program_knows_is_told_from_the_ranges_where_they_agree() {
     let directory = copy_of("levels", "comparator");
-    name_comparator(&directory.join("MANIFEST-000002"));
-    let [unknown, known] = [directory, database("levels")].map(|path| Report::on(&path));
+    let manifest = directory.join("MANIFEST-000002");
+    name_comparator(&manifest);
+    let [unknown, known] = [&directory, &database("levels")].map(|path| Report::on(path));
     assert_eq!((answer(&unknown).0, answer(&known).0), ("about", ""));
     assert_eq!(answer(&unknown).1.to_string(), answer(&known).1.to_string());
+
+    // One table more, whose keys descend.
+    let (mut edits, _) = records(&read(&manifest));
+    edits.push(b"\x07\x06\x05\x09\x0azztrailer!\x0aaatrailer!".into());
+    fs::write(&manifest, log_of(&edits)).unwrap();
+    let report = Report::what_if(&directory);
+    let why = "the order of the keys is unknown";
+    report.line_with(&format!("What lookups of absent keys read is unknown: {why}"));
+    report.line_with(&format!("No comparison: {why}."));
 }

@@ -137,12 +137,10 @@ pub(crate) fn group(
 fn answer(survey: &Survey<'_>) -> Vec<String> {
     let (num_unjudged, why) = survey.unjudged();
     let why = why.join("; ");
-    let unknown = |why| wrapped(&format!("What lookups of absent keys read is unknown: {why}"), "");
-    let asked: f64 = match &survey.shares {
-        None => return unknown("the comparator has an order of its own"),
-        Some(_) if num_unjudged == survey.tables.len() => return unknown(&why),
-        Some(shares) => shares.iter().sum(),
-    };
+    if num_unjudged == survey.tables.len() {
+        return wrapped(&format!("What lookups of absent keys read is unknown: {why}"), "");
+    }
+    let asked: f64 = survey.shares.iter().flatten().sum();
     let tables = counted(survey.tables.len(), "table");
     let asks = format!("{asked:.1} of {tables}: those whose range of keys holds its key");
     let (bound, note) = match (num_unjudged, survey.is_certain) {

@@ -94,6 +94,9 @@ impl<'a> Survey<'a> {
 
     /// How many tables do not count, and why.
     pub(crate) fn unjudged(&self) -> (usize, Vec<String>) {
+        if self.shares.is_none() {
+            return (self.tables.len(), vec!["the order of the keys is unknown".into()]);
+        }
         let (mut num_unread, mut num_unknown, mut hides, mut policy) = (0, 0, false, None);
         for table in &self.tables {
             match table.as_ref().map(|table| (table.rate(), &table.filters)) {
@@ -113,7 +116,7 @@ impl<'a> Survey<'a> {
 
     /// Whether it is known what today's filters and other ones read.
     pub(crate) fn is_comparable(&self) -> bool {
-        self.shares.is_some() && self.unjudged().0 == 0 && self.totals().keys > 0
+        self.unjudged().0 == 0 && self.totals().keys > 0
     }
 
     pub(crate) fn totals(&self) -> Totals {

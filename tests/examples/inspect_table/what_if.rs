@@ -216,12 +216,12 @@ pub(crate) fn of_table(others: &OtherFilters) -> Vec<String> {
 pub(crate) fn of_group(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<String> {
     let mut lines = Vec::new();
     let all_are_read = survey.tables.iter().all(Result::is_ok);
-    if survey.totals().keys > 0 && all_are_read && survey.shares.is_some() {
+    if all_are_read && survey.shares.is_some() && survey.totals().keys > 0 {
         let sum = |row: usize, i: usize| Candidate::sum(survey, |_, others| others.rows[row][i]);
         lines.extend(rows(sum));
     }
     let about_sharing = match shared {
-        _ if survey.group.database.is_none() => return lines,
+        _ if survey.group.database.is_none() || survey.totals().keys == 0 => return lines,
         _ if !survey.is_comparable() => {
             format!("No comparison: {}.", survey.unjudged().1.join("; "))
         }
