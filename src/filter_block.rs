@@ -245,8 +245,10 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// assert!(no_filters.key_may_match(0, b"key"));
 /// ```
 ///
-/// Many keys at once, as an engine's `multi_get` looks them up: the keys are hashed once for all
-/// tables, and those that share a filter are asked of it together.
+/// # Many keys at once
+///
+/// As an engine's `multi_get` looks them up: user keys are hashed once for all tables, and those
+/// that share a filter are asked of it together.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};

@@ -73,9 +73,8 @@ impl Report {
         line
     }
 
-    /// Whether these words are printed, in one line or, behind a long path, in two.
     fn has(&self, words: &str) -> bool {
-        self.lines.join(" ").contains(words)
+        self.lines.iter().any(|line| line.contains(words))
     }
 
     /// What stands behind a label.

@@ -20,16 +20,25 @@ use crate::{BloomHash, bloom_hash};
 /// happened before it, or one that is later in that order, so it misses no bit of that write.
 ///
 /// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::RwLock;
+///
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(2));
+/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(4_096)); // keys until it is flushed
+/// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
-///     for key in ["apple", "pear"] {
-///         threads.spawn(|| filter.insert(key.as_bytes()));
-///     }
+///     threads.spawn(|| {
+///         filter.insert(b"apple"); // first, so that whoever can see the key finds it
+///         memtable.write().unwrap().insert("apple", "red");
+///     });
+///     threads.spawn(|| {
+///         if filter.key_may_match(b"plum") {
+///             let _ = memtable.read().unwrap().get("plum"); // for few absent keys
+///         }
+///     });
 /// });
-/// assert!(filter.key_may_match(b"apple"));
-/// assert!(filter.into_filter().key_may_match(b"pear"));
+/// assert!(filter.into_filter().key_may_match(b"apple"));
 /// ```
 pub struct AtomicBloomFilter {
     /// A filter's, including the one for the number of probes.

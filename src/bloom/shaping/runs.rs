@@ -7,6 +7,14 @@ use crate::bloom::shape::BloomFilterShape;
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
 ///
+/// Count a run as it will be *after* the flush or compaction: one that is still empty gets no
+/// filters, and neither do its first tables.
+///
+/// In filter blocks with `base_lg` 19 a table has a filter for each 512 KiB of data blocks:
+/// `num_filters` is the sum over the run's tables of their data bytes over 2<sup>19</sup>, each
+/// rounded up, and `keys_per_filter` is the run's keys over that. The blocks' offsets, 4 bytes for
+/// each filter and 5 for each block, are not counted.
+///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
 ///
@@ -22,7 +30,7 @@ use crate::bloom::shape::BloomFilterShape;
 pub struct SortedRun {
     /// The number of filters in the run.
     pub num_filters: usize,
-    /// The number of keys that each of them has, about.
+    /// About the number of keys that each of them has.
     pub keys_per_filter: usize,
 }
 
