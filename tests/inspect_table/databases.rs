@@ -139,6 +139,19 @@ fn lookups_read_what_get_reads_and_nothing_is_said_of_what_cannot_be_known() {
 }
 
 #[test]
+fn what_would_help_comes_first_and_with_what_it_costs() {
+    let report = Report::what_if(&database("levels"));
+    let (_, reads) = answer(&report);
+    let start = report.lines.iter().position(|line| line.ends_with("  today")).unwrap();
+    let cells = |line: usize| report.lines[line].split_whitespace().collect::<Vec<_>>();
+    assert_eq!(cells(start), [&reads.to_string(), "11,033", "today"]);
+    assert_eq!(cells(start + 1)[1..5], ["14,950", "14", "bits", "per"]);
+    assert!(report.lines[start + 2].ends_with("with bytes shared by for_runs()"));
+    // LevelDB's filters with 10 bits per key are those of today.
+    assert_eq!(report.cells_of("      10  ")[..3], ["10", "11,033", &reads.to_string()]);
+}
+
+#[test]
 fn a_table_that_cannot_be_read_leaves_a_lower_bound_and_no_comparison() {
     let directory = copy_of("partly_covered", "lost_table");
     let path = directory.join("000005.ldb");

@@ -251,8 +251,8 @@ fn rows(candidate: impl Fn(usize, usize) -> Candidate) -> Vec<String> {
     let mut lines = vec![String::new(), title.into()];
     lines.extend(columns(titles, rows));
     lines.extend(wrapped(
-        "Every LevelDB reads both. This crate's are made by with_base_lg(policy.tuned(), 19): one \
-         for each 512 KiB of a table.",
+        "Every LevelDB reads both. This crate's have a filter for each 512 KiB of a file: \
+         FilterBlockBuilder::with_base_lg(policy.tuned(), 19)",
         "",
     ));
     lines
