@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use common::{random, table};
 use inspect_table::Options;
 
-const NUM_LOOKUPS: usize = 500_000;
+const NUM_LOOKUPS: usize = 250_000;
 
 /// What a user gets to see.
 struct Report {

