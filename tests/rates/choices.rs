@@ -114,7 +114,7 @@ fn no_rate_is_reached_that_no_filter_has() {
         assert_eq!(reached(rate, num_keys), None, "{rate}, {num_keys} keys");
     }
     for rate in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        assert_eq!(reached(rate, 1000), None, "{rate}");
+        assert_eq!([0, 1000].map(|num_keys| reached(rate, num_keys)), [None; 2], "{rate}");
     }
 }
 
