@@ -4,95 +4,75 @@
 //! | data block | ... | filter block | index | offset of the index |
 //! ```
 //!
-//! The index has the offset of each data block under the block's last user key, then the number of
-//! keys, and the offset of the filter block under its policy's name. A block follows its checksum.
+//! The index has each data block's offset under its first user key, and last the filter block's
+//! under its policy's name. A block is its checksum and its contents.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io, iter};
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy,
-    SortedRun, hash,
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy, hash,
 };
 
-use crate::memtable::{Entries, Entry};
+use super::{Entries, Entry};
 
-const BLOCK_LEN: usize = 4 << 10;
-/// Asks filters of any number of bits per key.
-const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-/// Data blocks that lookups have read.
-pub(crate) static NUM_READS: AtomicUsize = AtomicUsize::new(0);
-
-pub(crate) fn write_table(
-    path: &Path,
-    entries: Entries,
-    (policy, base_lg): (BloomFilterPolicy, u8),
-) -> io::Result<()> {
-    let (mut file, mut index, num_keys) = (Vec::new(), Vec::new(), entries.len());
-    let mut filters = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
-    let mut entries = entries.into_iter().peekable();
-    while entries.peek().is_some() {
-        filters.start_block(file.len() as u64);
-        let (mut block, mut last_key) = (Vec::new(), Vec::new());
-        while block.len() < BLOCK_LEN {
-            let Some((user_key, entry)) = entries.next() else { break };
-            let trailer = entry.sequence << 8 | u64::from(entry.value.is_some());
-            let internal_key = [&user_key, &trailer.to_le_bytes()[..]].concat();
-            filters.add_key(&internal_key);
-            append(&mut block, &internal_key, &entry.value.unwrap_or_default());
-            last_key = user_key;
-        }
-        append(&mut index, &last_key, &append_block(&mut file, &block));
-    }
-    append(&mut index, b"keys", &num_keys.to_le_bytes());
-    append(&mut index, policy.name().as_bytes(), &append_block(&mut file, &filters.finish()));
-    let offset = append_block(&mut file, &index);
-    file.extend(offset);
-    fs::write(path.with_extension("new"), file)?;
-    fs::rename(path.with_extension("new"), path)
-}
+const KEYS_PER_BLOCK: usize = 30; // about 4 KiB
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10); // asks filters of any bits per key
+pub(crate) static NUM_READS: AtomicU32 = AtomicU32::new(0); // of data blocks, by lookups
 
 pub(crate) struct Table {
-    pub(crate) path: PathBuf,
+    /// At most, as the last data block may have fewer.
+    pub(crate) num_keys: usize,
     /// Read as a whole, in place of a file that is mapped into memory.
     file: Vec<u8>,
-    /// The last user key of each data block, and the block's offset.
     index: Vec<(Vec<u8>, usize)>,
     filters: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
+    /// Empty if they cannot be used.
     pub(crate) filters_at: Range<usize>,
-    pub(crate) size: SortedRun,
 }
 
 impl Table {
-    pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
-        let file = fs::read(&path)?;
-        let number = |bytes: &[u8]| usize::from_le_bytes(bytes.try_into().expect("a number"));
-        let index = read_block(&file, number(&file[file.len() - size_of::<usize>()..]))?;
-        let index = entries(index).map(|(key, value)| (key.to_vec(), number(value)));
-        let mut index: Vec<_> = index.collect();
-        let (Some((name, offset)), Some((_, num_keys))) = (index.pop(), index.pop()) else {
-            return Err(io::ErrorKind::InvalidData.into());
-        };
-        // Filters of another policy, or whose checksum is wrong, would deny keys that are there. An
-        // empty filter block denies none.
-        let block = read_block(&file, offset).ok().filter(|_| name == POLICY.name().as_bytes());
-        let block = block.unwrap_or_default();
-        Ok(Self {
-            size: size(num_keys, offset),
-            filters: FilterBlockReader::new(POLICY, block.to_vec()),
-            filters_at: offset..offset + block.len(),
-            index,
-            file,
-            path,
-        })
+    /// All entries get one sequence number, as nobody asks for what they replaced.
+    pub(crate) fn create(
+        path: &Path,
+        entries: Entries,
+        sequence: u64,
+        (policy, base_lg): (BloomFilterPolicy, u8),
+    ) -> io::Result<Self> {
+        let (mut file, mut index) = (Vec::new(), Vec::new());
+        let mut filters = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
+        for entries in Vec::from_iter(entries).chunks(KEYS_PER_BLOCK) {
+            filters.start_block(file.len() as u64);
+            let mut block = Vec::new();
+            for (user_key, value) in entries {
+                let trailer = sequence << 8 | u64::from(value.is_some());
+                let internal_key = [user_key, &trailer.to_le_bytes()[..]].concat();
+                filters.add_key(&internal_key);
+                append(&mut block, &internal_key, value.as_deref().unwrap_or_default());
+            }
+            append(&mut index, &entries[0].0, &append_block(&mut file, &block));
+        }
+        append(&mut index, policy.name().as_bytes(), &append_block(&mut file, &filters.finish()));
+        let offset = append_block(&mut file, &index);
+        file.extend(offset);
+        fs::write(path, file)?;
+        Self::open(path)
     }
 
-    pub(crate) fn get(&self, key: &[u8], hash: BloomHash) -> io::Result<Option<Entry>> {
-        let filter = self.filters.filter(self.block_offset(key) as u64);
-        let must_read = filter.is_none_or(|filter| POLICY.hash_may_match(hash, filter));
-        if must_read { self.read(key) } else { Ok(None) }
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = fs::read(path)?;
+        let index = read_block(&file, number(&file[file.len().saturating_sub(8)..]))?;
+        let mut index: Vec<_> = pairs(index).map(|(key, at)| (key.to_vec(), number(at))).collect();
+        let (name, offset) = index.pop().ok_or(io::ErrorKind::InvalidData)?;
+        // Filters of another policy, or with a wrong checksum, would deny keys that are there; an
+        // empty filter block denies none.
+        let filters = read_block(&file, offset).ok().filter(|_| name == POLICY.name().as_bytes());
+        let filters = filters.unwrap_or_default().to_vec();
+        let filters_at = offset..offset + filters.len();
+        let filters = FilterBlockReader::new(POLICY, filters);
+        Ok(Self { num_keys: index.len() * KEYS_PER_BLOCK, file, index, filters, filters_at })
     }
 
     /// For keys in ascending order: those that share a filter are asked of it together.
@@ -113,55 +93,41 @@ impl Table {
 
     /// Reads the only data block that may have the key.
     pub(crate) fn read(&self, key: &[u8]) -> io::Result<Option<Entry>> {
-        let offset = self.block_offset(key);
-        if offset == usize::MAX {
-            return Ok(None);
-        }
         NUM_READS.fetch_add(1, Ordering::Relaxed);
-        let mut entries = entries(read_block(&self.file, offset)?).map(parse);
+        let mut entries = self.entries(self.block_offset(key))?;
         Ok(entries.find(|(user_key, _)| *user_key == key).map(|(_, entry)| entry))
     }
 
-    /// Adds the entries of keys that have no newer one.
-    pub(crate) fn add_to(&self, newer: &mut Entries) -> io::Result<()> {
+    /// Replaces older entries of the same keys.
+    pub(crate) fn add_to(&self, older: &mut Entries) -> io::Result<()> {
         for (_, offset) in &self.index {
-            for (user_key, entry) in entries(read_block(&self.file, *offset)?).map(parse) {
-                newer.entry(user_key.to_vec()).or_insert(entry);
-            }
+            older.extend(self.entries(*offset)?.map(|(key, entry)| (key.to_vec(), entry)));
         }
         Ok(())
     }
 
-    /// Above all others, if the table ends before the key.
     fn block_offset(&self, key: &[u8]) -> usize {
-        let i = self.index.partition_point(|(last_key, _)| last_key.as_slice() < key);
-        self.index.get(i).map_or(usize::MAX, |(_, offset)| *offset)
+        let i = self.index.partition_point(|(first_key, _)| first_key.as_slice() <= key);
+        self.index[i.saturating_sub(1)].1
+    }
+
+    fn entries(&self, block_offset: usize) -> io::Result<impl Iterator<Item = (&[u8], Entry)>> {
+        Ok(pairs(read_block(&self.file, block_offset)?).map(|(internal_key, value)| {
+            let (user_key, trailer) = internal_key.split_at(internal_key.len() - 8);
+            (user_key, (trailer[0] != 0).then(|| value.to_vec()))
+        }))
     }
 }
 
-/// The filters of so many keys in so many bytes of data blocks, if each is for 2^19 of them.
-pub(crate) fn size(num_keys: usize, len: usize) -> SortedRun {
-    let num_filters = len.div_ceil(1 << 19).max(1);
-    SortedRun { num_filters, keys_per_filter: num_keys / num_filters }
-}
-
-/// An internal key and a value, as a user key and an entry.
-fn parse<'a>((internal_key, value): (&'a [u8], &[u8])) -> (&'a [u8], Entry) {
-    let (user_key, trailer) = internal_key.split_last_chunk().expect("what was written");
-    let trailer = u64::from_le_bytes(*trailer);
-    let value = (trailer & 1 != 0).then(|| value.to_vec());
-    (user_key, Entry { sequence: trailer >> 8, value })
-}
-
 /// Returns the block's offset. LevelDB's checksum is CRC-32C.
-fn append_block(file: &mut Vec<u8>, contents: &[u8]) -> [u8; size_of::<usize>()] {
-    let offset = file.len().to_le_bytes();
+fn append_block(file: &mut Vec<u8>, contents: &[u8]) -> [u8; 8] {
+    let offset = file.len() as u64;
     append(file, &hash(contents, 0).to_le_bytes(), contents);
-    offset
+    offset.to_le_bytes()
 }
 
 fn read_block(file: &[u8], offset: usize) -> io::Result<&[u8]> {
-    match entries(file.get(offset..).unwrap_or_default()).next() {
+    match pairs(file.get(offset..).unwrap_or_default()).next() {
         Some((checksum, contents)) if checksum == hash(contents, 0).to_le_bytes() => Ok(contents),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -169,17 +135,24 @@ fn read_block(file: &[u8], offset: usize) -> io::Result<&[u8]> {
 
 fn append(bytes: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     for part in [key, value] {
-        bytes.extend(part.len().to_le_bytes());
+        bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part);
     }
 }
 
-fn entries(mut bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+/// The keys and values that were appended.
+fn pairs(mut bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut next = move || {
-        let (len, rest) = bytes.split_first_chunk()?;
+        let (len, rest) = bytes.split_at_checked(8)?;
         let part;
-        (part, bytes) = rest.split_at_checked(usize::from_le_bytes(*len))?;
+        (part, bytes) = rest.split_at_checked(number(len))?;
         Some(part)
     };
     iter::from_fn(move || next().zip(next()))
+}
+
+/// An offset or a length; what is none lies outside of any file.
+fn number(bytes: &[u8]) -> usize {
+    let number = bytes.try_into().map_or(u64::MAX, u64::from_le_bytes);
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
