@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use crate::common::strategies::{any_filter, any_hash, any_keys, any_policy, config};
 use crate::common::ways::assert_answers_as_reference;
-use crate::common::{create_filter, keys_with_hashes, noise, random_hashes, reference};
+use crate::common::{
+    create_filter, drawn, keys_with_hashes, noise, of_any_magnitude, random_hashes, reference,
+};
 
 /// Both sides of the sizes of a batch, and of the lanes that keys are hashed in.
 const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 31, 32, 33, 127, 128, 129, 200, 1000];
@@ -167,6 +169,39 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
             bytes[num_bytes] = num_probes;
             let neighbours = edges.map(|hash| hash ^ 1);
             assert_hashes_answer_as_reference(&bytes, &[edges, neighbours].concat());
+        }
+    }
+}
+
+/// A lookup of one probe is a remainder, taken in one way for one key and in another for many. An
+/// error of either grows with the hash, and shows next to a multiple of the number of bits.
+#[test]
+fn one_probe_is_the_remainder_for_filters_of_any_length() {
+    let mut below = drawn(1);
+    let lengths: Vec<_> = (1..1000)
+        .chain((3..=28).flat_map(|log2| [(1 << log2) - 1, 1 << log2, (1 << log2) + 1]))
+        .chain((0..300).map(|_| of_any_magnitude(1 << 29, &mut below)))
+        .collect();
+    for num_bytes in lengths {
+        let num_bits = num_bytes as u64 * 8;
+        let multiples = (1 << 32) / num_bits;
+        let hashes = (multiples.saturating_sub(9)..=multiples)
+            .chain((0..10).map(|tenth| tenth * multiples / 10))
+            .flat_map(|i| [(i * num_bits).wrapping_sub(1), i * num_bits, i * num_bits + 1])
+            .filter_map(|hash| u32::try_from(hash).ok())
+            .chain(random_hashes(10, num_bits));
+        let mut bytes = vec![0; num_bytes + 1];
+        bytes[num_bytes] = 1;
+        for hash in hashes {
+            let bit = u64::from(hash) % num_bits;
+            let byte = usize::try_from(bit / 8).expect("below num_bytes");
+            bytes[byte] = 1 << (bit % 8);
+            let filter = BloomFilter::new(&bytes).expect("1 probe");
+            let (hash, mut of_many) = (BloomHash::from_u32(hash), [false]);
+            filter.hashes_may_match(&[hash], &mut of_many);
+            let answers = [filter.hash_may_match(hash), of_many[0]];
+            assert_eq!(answers, [true; 2], "{hash:?} of {num_bytes} bytes");
+            bytes[byte] = 0;
         }
     }
 }

@@ -8,9 +8,6 @@
 //! the two uses: by [`byte_index`] for one key, and by a [`Divisor`] for many. Only a filter that
 //! is asked once and has one or two probes is divided for.
 
-#[cfg(test)]
-mod tests;
-
 use crate::BloomHash;
 use crate::bloom::shape::MAX_BYTES;
 
