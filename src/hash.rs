@@ -5,7 +5,6 @@
 
 mod batch;
 
-pub(crate) use batch::bloom_hash_batch;
 pub use batch::bloom_hashes;
 
 const M: u32 = 0xc6a4a793;

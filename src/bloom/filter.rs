@@ -7,8 +7,7 @@ use super::bits::probes::Probes;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::different_third_probes;
-use crate::hash::bloom_hash_batch;
-use crate::{BloomHash, bloom_hash};
+use crate::{BloomHash, bloom_hash, bloom_hashes};
 
 /// A filter for many lookups: its bytes, parsed once.
 ///
@@ -109,7 +108,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     pub fn keys_may_match(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
         many::may_match(self.bits(), self.probes, matches, |start, hashes| {
-            bloom_hash_batch(&keys[start..start + hashes.len()], hashes);
+            bloom_hashes(&keys[start..start + hashes.len()], hashes);
         });
     }
 

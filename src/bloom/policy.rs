@@ -5,8 +5,8 @@ use super::bits::one::may_match_once;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
-use crate::hash::{bloom_hash_batch, bloom_hash_in_line};
-use crate::{BloomHash, FilterPolicy};
+use crate::hash::bloom_hash_in_line;
+use crate::{BloomHash, FilterPolicy, bloom_hashes};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -283,7 +283,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         create::append_filter(self.shape(keys.len()), keys.len(), dst, |start, hashes| {
-            bloom_hash_batch(&keys[start..start + hashes.len()], hashes);
+            bloom_hashes(&keys[start..start + hashes.len()], hashes);
         });
     }
 

@@ -14,7 +14,7 @@ use super::{
 /// How many keys of one length go side by side.
 const GROUP: usize = 8;
 
-/// How many keys of different lengths, but the same number of blocks, go side by side.
+/// How many keys of one number of blocks go side by side.
 const LANES: usize = 4;
 
 /// The most keys that are put in order at once.
@@ -32,16 +32,9 @@ const CLASSES: usize = 8;
 /// # Panics
 ///
 /// If the slices differ in length.
+#[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
-    for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
-        bloom_hash_batch(keys, hashes);
-    }
-}
-
-/// [`bloom_hashes`] of few keys; the slices must have the same length.
-#[inline]
-pub(crate) fn bloom_hash_batch<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     // The keys before this one are done.
     let mut done = 0;
     for (group, alike) in keys.chunks_exact(GROUP).enumerate() {
