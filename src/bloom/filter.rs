@@ -291,20 +291,3 @@ fn num_keys_with_probes(probes: f64, num_probes: f64) -> f64 {
     }
     num_keys
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_told_from_the_probes_that_they_leave() {
-        for num_keys in [1.0, 30.0, 1e3, 1e4, 2e4, 3e4, 1e5, 3e5, 1e6, 1e7, 1e9] {
-            for num_probes in 3..=30 {
-                let num_probes = f64::from(num_probes);
-                let probes = (num_probes - 1.0) * num_keys + different_third_probes(num_keys);
-                let told = num_keys_with_probes(probes, num_probes);
-                assert!((told / num_keys - 1.0).abs() < 1e-5, "{told} for {num_keys} keys");
-            }
-        }
-    }
-}
