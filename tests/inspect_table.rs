@@ -73,8 +73,9 @@ impl Report {
         line
     }
 
+    /// Whether these words are printed, in one line or, behind a long path, in two.
     fn has(&self, words: &str) -> bool {
-        self.lines.iter().any(|line| line.contains(words))
+        self.lines.join(" ").contains(words)
     }
 
     /// What stands behind a label.

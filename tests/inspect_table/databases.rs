@@ -218,7 +218,7 @@ fn a_manifest_that_leveldb_would_not_open_is_said_and_all_tables_are_counted() {
             fs::write(directory.join("CURRENT"), current).unwrap();
         }
         let report = Report::on(&directory);
-        report.line_with("lost: 1 table, all counted: no MANIFEST tells");
+        assert!(report.has("lost: 1 table, all counted: no MANIFEST tells"));
         report.line_with("  000005.ldb");
         let (status, cause) = report.cause();
         assert!(status == 1 && cause.contains("not a database that LevelDB opens"), "{cause}");

@@ -73,7 +73,7 @@ pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u
 fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_total() {
     let report = Report::on(&golden("tables"));
     assert_eq!((report.exit_status, &report.causes), (0, &vec![]));
-    report.line_with("tables: 9 tables, all counted: no MANIFEST tells");
+    assert!(report.has("tables: 9 tables, all counted: no MANIFEST tells"));
     assert_eq!(report.cells_of("  all  ")[..3], ["all", "9", "10,469"]);
     assert!(report.line_with("db_snappy_no_filter.ldb").ends_with(": no filters"));
     assert!(report.line_with("same filters of the keys of").contains(" 8 tables"));
