@@ -88,6 +88,7 @@ fn keys_are_found_as_soon_as_they_are_published() {
                         }
                         *seen = end;
                     }
+                    thread::yield_now();
                 }
             });
         }
