@@ -2,14 +2,13 @@
 //!
 //! Mirrors [`table/filter_block.cc`](https://github.com/google/leveldb/blob/1.23/table/filter_block.cc).
 
-use std::fmt;
+use std::{fmt, mem};
 
 use crate::FilterPolicy;
 
-/// LevelDB makes a new filter for every 2 KiB of data blocks.
-const FILTER_BASE_LG: u8 = 11;
+const FILTER_BASE_LG: u8 = 11; // for LevelDB's 2 KiB
 
-/// Builds the filter block of a table.
+/// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
 /// The calls must match the regular expression `(start_block add_key*)* finish`, where the
 /// offsets given to [`start_block`](Self::start_block) do not decrease. An engine calls
@@ -17,10 +16,7 @@ const FILTER_BASE_LG: u8 = 11;
 /// `start_block` with the file offset at which the next one starts (past the 5-byte block
 /// trailer).
 ///
-/// Keys are buffered until their range of the file ends, and the buffers reused from filter to
-/// filter. See [`FilterBlockReader`] for the bytes.
-///
-/// Mirrors `FilterBlockBuilder` in LevelDB's `table/filter_block.h`.
+/// Keys are kept until their range of the file ends. See [`FilterBlockReader`] for the bytes.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -28,7 +24,6 @@ const FILTER_BASE_LG: u8 = 11;
 /// let policy = BloomFilterPolicy::new(10);
 /// let mut builder = FilterBlockBuilder::new(policy);
 /// builder.start_block(0);
-/// builder.add_key(b"apple");
 /// builder.add_key(b"pear");
 /// builder.start_block(4_101);
 /// builder.add_key(b"plum");
@@ -51,7 +46,6 @@ pub struct FilterBlockBuilder<P> {
     key_list: Vec<&'static [u8]>,
     /// The filters so far, and what a policy that panicked left of one more.
     result: Vec<u8>,
-    /// The length of the filters in `result`.
     filters_len: usize,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,
@@ -74,11 +68,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// | 63 | table | one filter, however large the table is |
     ///
     /// Fewer filters take fewer offsets, and fewer bits where keys are few. At 10 bits per key and
-    /// values of 100 bytes, 19 with `tuned` Bloom filters takes a fifth fewer bytes than LevelDB
-    /// and has a fifth fewer false positives; with 1,000 bytes, it takes a third of the bytes. Only
-    /// for data blocks of up to three keys LevelDB's 64 bits each have fewer false positives. In
-    /// return, the keys of a range wait in memory, with 24 bytes beside each on a 64-bit machine,
-    /// and a lookup touches up to a cache line for each probe, not one or two.
+    /// values of 100 bytes, 19 with `tuned` Bloom filters saves a fifth of LevelDB's bytes and of
+    /// its false positives; with 1,000 bytes, two thirds of the bytes. Only with up to three keys
+    /// in a data block LevelDB's 64 bits each have fewer. In return, a range's keys wait in memory,
+    /// with 24 bytes beside each on a 64-bit machine, and a lookup touches up to a cache line for
+    /// each probe, not one or two.
     ///
     /// # Panics
     ///
@@ -101,20 +95,17 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts the data block at `block_offset`, in bytes from the start of the file; the keys added
     /// next belong to it.
     ///
-    /// Makes the filters of all ranges before the offset that have none yet; each takes 4 bytes for
-    /// its offset, even where it has no keys.
+    /// Makes the filters of all ranges before it that have none. Each takes 4 bytes, even without keys.
     ///
     /// # Panics
     ///
-    /// If `block_offset` lies in a range whose filter has been made already: keys added to it
-    /// would be lost to readers. LevelDB checks it in debug builds only. Also if the filters grow
-    /// to 4 GiB, where the format's offsets end, or the number of filters past the address space;
-    /// and if the policy panics. An offset that is far off may take more memory for the offsets
-    /// than there is.
+    /// If the range's filter has been made already: keys added to it would be lost to readers.
+    /// LevelDB checks it in debug builds only. Also if the filters grow to 4 GiB, where the
+    /// format's offsets end, or their number past the address space; and if the policy panics. An
+    /// offset that is far off may take more memory than there is.
     ///
-    /// Whoever catches the panic finds the builder as it was before the call. Only one whose
-    /// filters have 4 GiB panics again in every later call that makes a filter, and in
-    /// [`finish`](Self::finish).
+    /// Whoever catches the panic finds the builder as it was before the call. With 4 GiB of filters
+    /// every later call that makes one panics again, and [`finish`](Self::finish).
     pub fn start_block(&mut self, block_offset: u64) {
         let filter_index = usize::try_from(block_offset >> self.base_lg)
             .expect("capacity overflow: more filters than the address space has bytes");
@@ -142,14 +133,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Makes the filter of the keys that still wait, and returns the whole filter block, in a
-    /// vector that may have room to spare.
-    ///
-    /// Takes the policy's time for the last filter, and time linear in the number of filters.
+    /// vector that may have room to spare. Takes the policy's time, and
+    /// time linear in the number of filters.
     ///
     /// # Panics
     ///
-    /// If the filters have 4 GiB or more in all, where the format's offsets end, or if the policy
-    /// panics.
+    /// If the filters have 4 GiB or more in all, or if the policy panics.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if !self.ends.is_empty() {
@@ -177,13 +166,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Empties the lists of pending keys when `result` has their filter.
     fn append_filter(&mut self) {
-        let mut keys = std::mem::take(&mut self.key_list);
+        let mut keys = mem::take(&mut self.key_list);
         let mut start = 0;
-        keys.extend(self.ends.iter().map(|&end| {
-            let key = &self.keys[start..end];
-            start = end;
-            key
-        }));
+        keys.extend(self.ends.iter().map(|&end| &self.keys[mem::replace(&mut start, end)..end]));
         self.result.truncate(self.filters_len);
         self.policy.create_filter(&keys, &mut self.result);
 
@@ -210,17 +195,16 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     }
 }
 
-/// Reads the filter block of a table.
+/// Reads the filter block of a table. Mirrors `FilterBlockReader` in `table/filter_block.h`.
 ///
 /// ```text
 /// | filter 0 | filter 1 | ... | offset of each filter | array offset | base_lg |
 ///   as the policy made them     u32 each                u32            u8
 /// ```
 ///
-/// All numbers are little-endian; offsets are in bytes from the start of the block. The filter
-/// for a data block has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11, a
-/// filter for each 2 KiB, and reads any below 64. A filter ends where the next one starts, and the
-/// last one where the array of offsets starts.
+/// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
+/// filter has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11 and reads any
+/// below 64. A filter ends where the next one starts, the last where the array of offsets does.
 ///
 /// A filter block is not a filter, nor the other way round: [`BloomFilter`](crate::BloomFilter)
 /// takes `base_lg` for a number of probes, and may deny every key of the block.
@@ -230,25 +214,12 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// verifies it only under `paranoid_checks`.) What holds for any bytes: no panic, no overflow, no
 /// allocation; and what cannot be read as a filter block is a potential match.
 ///
-/// `contents` must give the same bytes on every call of its `as_ref`.
-///
-/// Mirrors `FilterBlockReader` in LevelDB's `table/filter_block.h`. It differs in two malformed
-/// cases, both to keep keys: a `base_lg` of 64 or more is undefined in C++, and equal offsets that
-/// lie outside the filters mean "no keys" there; here both are potential matches.
-///
-/// ```
-/// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
-///
-/// let policy = BloomFilterPolicy::default();
-/// let no_filters = FilterBlockReader::new(policy, [0, 0, 0, 0, 11]);
-/// assert_eq!(no_filters.filter(0), None);
-/// assert!(no_filters.key_may_match(0, b"key"));
-/// ```
+/// It differs from LevelDB's in two malformed cases: a `base_lg` of 64 or more, undefined in C++,
+/// and equal offsets outside the filters, "no keys" there, are potential matches, to keep keys.
 ///
 /// # Many keys at once
 ///
-/// As an engine's `multi_get` looks them up: user keys are hashed once for all tables, and those
-/// that share a filter are asked of it together.
+/// User keys are hashed once for all tables, and those that share a filter asked of it together:
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
@@ -272,20 +243,13 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///     }
 ///     must_read
 /// }
-/// # use leveldb_filter::{FilterBlockBuilder, bloom_hashes};
-/// # let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::default(), 12);
-/// # let keys = ["apple", "grape", "pear", "plum"];
-/// # let block_offsets = [0, 2_050, 4_100, 6_150];
-/// # for (key, &block_offset) in keys.iter().zip(&block_offsets).skip(1) {
-/// #     builder.start_block(block_offset);
-/// #     builder.add_key(key.as_bytes());
-/// # }
+/// # let mut builder = leveldb_filter::FilterBlockBuilder::new(BloomFilterPolicy::default());
+/// # builder.start_block(2_048);
+/// # builder.add_key(b"pear");
 /// # let reader = FilterBlockReader::new(BloomFilterPolicy::default(), builder.finish());
-/// # let mut hashes = [BloomHash::default(); 4];
-/// # bloom_hashes(&keys, &mut hashes);
-/// # assert_eq!(must_read(&reader, &hashes, &block_offsets), [false, true, true, true]);
-/// # assert_eq!(must_read(&reader, &hashes, &[0, 4_096, 6_144, 9_000]), [false, false, true, true]);
-/// # assert_eq!(must_read(&reader, &[], &[]), []);
+/// # let hashes = [b"plum", b"plum", b"pear", b"plum"].map(|key| leveldb_filter::bloom_hash(key));
+/// # let block_offsets = [0, 2_048, 2_049, 4_096];
+/// # assert_eq!(must_read(&reader, &hashes, &block_offsets), [false, false, true, true]);
 /// ```
 #[derive(Clone, Copy)]
 pub struct FilterBlockReader<P, B> {
@@ -301,7 +265,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads the block's frame, in constant time.
     ///
     /// `contents` is the block without the 5-byte trailer (compression type and checksum) that
-    /// follows it in the file, and `policy` the one whose name the table's metaindex block gives.
+    /// follows it in the file, the same on every call of its `as_ref`, and `policy` the one whose
+    /// name the table's metaindex block gives.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) =
@@ -321,20 +286,18 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// The number of filters, those of ranges without keys included.
     ///
-    /// 0 for a block that is malformed as a whole: shorter than 5 bytes, an array of offsets that
-    /// starts outside, or a `base_lg` of 64 or more. [`filter`](Self::filter) is `None` from this
-    /// number up, and below it where a filter's offsets are malformed.
+    /// 0 for a malformed block: shorter than 5 bytes, an array of offsets that starts outside, or a
+    /// `base_lg` of 64 or more. [`filter`](Self::filter) is `None` from this number up.
     #[inline]
     #[must_use]
     pub const fn num_filters(&self) -> usize {
         self.num_filters
     }
 
-    /// Whether the data block at `block_offset`, in bytes from the start of the file, may hold
-    /// `key`.
+    /// Whether the data block at `block_offset`, in bytes of the file, may hold `key`.
     ///
-    /// `true` where the block has no readable filter for that offset. Takes constant time beside
-    /// the policy's own, and allocates nothing.
+    /// `true` where [`filter`](Self::filter) is `None`. Takes constant time beside the policy's
+    /// own, and allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
@@ -342,23 +305,12 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// The filter for the data block at `block_offset`, as the policy made it: for an engine that
-    /// has the key's hash, or [many](FilterBlockReader) of them.
+    /// has [many](FilterBlockReader#many-keys-at-once), or one key's hash, and reads the block if
+    /// `reader.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))`.
     ///
-    /// `None` where there is none that can be read, which stands for a potential match: an offset
-    /// past the last filter, or a malformed block. Empty bytes where no data block starts in that
-    /// range of the file, even if keys of one that started before lie there. Takes constant time.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
-    ///
-    /// fn may_match(block: &[u8], block_offset: u64, hash: BloomHash) -> bool {
-    ///     let policy = BloomFilterPolicy::default();
-    ///     let reader = FilterBlockReader::new(policy, block);
-    ///     reader.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
-    /// }
-    /// # assert!(may_match(&[], 0, BloomHash::default()));
-    /// # assert!(!may_match(&[0, 0, 0, 0, 0, 0, 0, 0, 11], 0, BloomHash::default()));
-    /// ```
+    /// `None` where none can be read, which stands for a potential match: an offset past the last
+    /// filter, a malformed block, or malformed offsets. Empty bytes where no data block starts in
+    /// that range, even if keys of one that started before lie there. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
