@@ -95,7 +95,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts the data block at `block_offset`, in bytes from the start of the file; the keys added
     /// next belong to it.
     ///
-    /// Makes the filters of all ranges before it that have none. Each takes 4 bytes, even without keys.
+    /// Makes the filters of earlier ranges without one. Each adds a 4-byte offset, even without keys.
     ///
     /// # Panics
     ///
