@@ -57,17 +57,13 @@
 //! bytes no filter keeps its keys. Lookups and readers take any bytes without a panic, an overflow
 //! or an allocation, but cannot tell damaged bytes from others.
 //!
-//! ## Internal keys
+//! ## Internal keys and comparators
 //!
-//! LevelDB's tables hold internal keys: a user key and a trailer of 8 bytes. Filters are on user
-//! keys. [`InternalKeyPolicy`] drops the trailers from what a filter block's builder and reader are
-//! given; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys.
+//! Filters are on user keys. Where tables hold internal keys, as LevelDB's do, [`InternalKeyPolicy`]
+//! drops the trailers from what a filter block's builder and reader are given; hashes,
+//! [`BloomFilter`] and [`BloomFilterBuilder`] take user keys.
 //!
-//! ## Comparators
-//!
-//! Keys that the engine's comparator considers equal must be equal bytes to the filter. If it
-//! ignores part of a key, wrap a policy as [`FilterPolicy`](FilterPolicy#comparators) shows, under a
-//! name of the engine's own.
+//! If the engine's comparator ignores part of a key, [wrap a policy](FilterPolicy#comparators).
 //!
 //! # Compatibility
 //!

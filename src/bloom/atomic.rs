@@ -15,10 +15,6 @@ use crate::{BloomHash, bloom_hash};
 /// to a reader (a lock, a channel, a release store that the reader's acquire load sees) is enough,
 /// if the key is inserted here first. A lookup at the same time as the insert may answer either way.
 ///
-/// Relaxed operations suffice for that. Every write to a byte is an atomic read-modify-write that
-/// only adds bits, so the byte grows along its modification order. A load sees the last write that
-/// happened before it, or one that is later in that order, so it misses no bit of that write.
-///
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::sync::RwLock;
@@ -40,6 +36,8 @@ use crate::{BloomHash, bloom_hash};
 /// });
 /// assert!(filter.into_filter().key_may_match(b"apple"));
 /// ```
+// Relaxed operations suffice. Every write to a byte only adds bits, in one step, so the byte grows
+// along its modification order. A load sees the last write that happened before it, or a later one.
 pub struct AtomicBloomFilter {
     /// A filter's, including the one for the number of probes.
     bytes: Vec<AtomicU8>,
@@ -50,8 +48,8 @@ impl AtomicBloomFilter {
     /// An empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
-        let bytes = BloomFilter::empty(shape).into_inner().into_iter().map(AtomicU8::new).collect();
-        Self { bytes, probes: Probes::new(shape.num_bytes, shape.num_probes) }
+        let BloomFilter { bytes, probes } = BloomFilter::empty(shape);
+        Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), probes }
     }
 
     /// Inserts `key`. Returns `true` if the filter matched it before.
@@ -95,7 +93,7 @@ impl AtomicBloomFilter {
     /// The filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
-        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count() }
+        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count }
     }
 
     /// The finished filter, with the bytes that [`BloomFilter::insert`] makes of the same keys. Takes

@@ -112,11 +112,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         });
     }
 
-    /// Looks up many keys by their [`bloom_hash`]: writes to `matches[i]` whether the key of
-    /// `hashes[i]` may be among the filter's keys.
+    /// [`keys_may_match`](Self::keys_may_match) for keys that are hashed already, by [`bloom_hash`].
     ///
-    /// Overwrites all of `matches`. Takes time linear in the number of hashes and of probes. Allocates
-    /// nothing.
+    /// Takes time linear in the number of hashes and of probes. Allocates nothing.
     ///
     /// # Panics
     ///
@@ -132,7 +130,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[inline]
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
-        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count() }
+        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count }
     }
 
     /// The filter's bytes, including the one for the number of probes.
@@ -190,9 +188,17 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         if shape.num_probes() == 0 {
             return f64::INFINITY;
         }
-        // So many probes with nothing in common would set as many bits.
+        // So many different probes would set as many bits, if only third ones met.
         let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
-        num_keys_with_probes(probes, shape.num_probes().into()).max(0.0)
+        let num_probes = f64::from(shape.num_probes());
+        let mut num_keys = probes / num_probes;
+        if probes.is_finite() && num_probes > 2.0 {
+            // Each round leaves at most half of the error, which is a third at most.
+            for _ in 0..10 {
+                num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
+            }
+        }
+        num_keys.max(0.0)
     }
 
     #[inline]
@@ -278,16 +284,4 @@ impl<B: AsRef<[u8]>> fmt::Debug for BloomFilter<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BloomFilter").field("shape", &self.shape()).finish_non_exhaustive()
     }
-}
-
-/// The number of keys with so many different probes in all, where only their third ones meet.
-fn num_keys_with_probes(probes: f64, num_probes: f64) -> f64 {
-    let mut num_keys = probes / num_probes;
-    if probes.is_finite() && num_probes > 2.0 {
-        // Each round leaves at most half of the error, which is a third at most.
-        for _ in 0..10 {
-            num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
-        }
-    }
-    num_keys
 }

@@ -164,20 +164,19 @@ impl BloomFilterPolicy {
         Some(Self::from_millibits_per_key(millibits).tuned())
     }
 
-    /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of an
-    /// absent key has about the fewest false positives that `total_len` bytes allow for the filters
-    /// of all.
+    /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of a key
+    /// that is in none of them has about the fewest false positives that `total_len` bytes allow for
+    /// the filters of all.
     ///
     /// Such a lookup consults one filter per run, so their false-positive rates add up. With equal
-    /// bits per key each small level adds as much to the sum as the largest, which has nearly all
-    /// keys; here all runs get bytes until one more is worth as much in each. Levels that each have
-    /// ten times the keys of the one above have 2.2 (three levels) to 3 times (four) fewer false
-    /// positives than with LevelDB's 10 bits per key, in the same bytes; two levels of like size
-    /// hardly gain. Keys that are absent are taken to be looked up in every run.
+    /// bits per key a small level adds as much to the sum as the largest, which has nearly all keys;
+    /// here all runs get bytes until one more is worth as much in each. Levels that each have ten
+    /// times the keys of the one above have 2.2 (three levels) to 3 times (four) fewer false positives
+    /// than with LevelDB's 10 bits per key, in the same bytes; two levels of like size hardly gain.
     ///
     /// An engine shares its budget anew at each flush or compaction, and writes its tables with the
-    /// policy of their level. Older tables keep the filters that they have, so that the bytes of all
-    /// may be some per cent above the budget for a while.
+    /// policy of their level. Older tables keep their filters, so all filters may take some per cent
+    /// more than the budget for a while.
     ///
     /// `None` is a run that is better off without filters: its rate counts as 1. Bytes that would
     /// hardly help are left: those beyond 64 bits per key, and where most false positives share a
@@ -235,13 +234,11 @@ impl BloomFilterPolicy {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
     }
 
-    /// Writes to `matches[i]` whether the key with the [`bloom_hash`](crate::bloom_hash) `hashes[i]`
-    /// may be among the keys of `filter`: the answers of [`hash_may_match`](Self::hash_may_match),
-    /// on any bytes.
+    /// Writes the answer of [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`,
+    /// faster than one at a time where one filter of a filter block is asked for many keys.
     ///
-    /// For many keys in one filter of a filter block: see
-    /// [`FilterBlockReader::filter`](crate::FilterBlockReader::filter). What `matches` held is
-    /// overwritten. Takes time linear in the number of hashes and of probes; allocates nothing.
+    /// Overwrites all of `matches`. Takes time linear in the number of hashes and of probes.
+    /// Allocates nothing.
     ///
     /// # Panics
     ///

@@ -68,9 +68,8 @@ impl BloomFilterShape {
 /// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
 ///
 /// ln 2 is rounded down to reduce probing cost a little.
+#[expect(clippy::cast_possible_truncation, reason = "44 bits per key and more have 30 probes")]
 fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
-    // More than what has 30 probes need not fit.
-    let millibits = u32::try_from(millibits_per_key).unwrap_or(u32::MAX).min(44_000);
-    u8::try_from(millibits * 69 / 100_000)
-        .map_or(MAX_PROBES, |num_probes| num_probes.clamp(1, MAX_PROBES))
+    let millibits = millibits_per_key.min(44_000) as u32;
+    ((millibits * 69 / 100_000) as u8).max(1)
 }

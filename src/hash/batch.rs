@@ -1,9 +1,9 @@
 //! Hashing many keys at once.
 //!
 //! Each step of the hash waits for the one before, so a processor is only busy if it works on
-//! several keys at a time: on keys of one length because they go side by side, and on others
-//! because they come in the order of their number of blocks, in which it predicts where each ends,
-//! and those with the same number go side by side, too.
+//! several keys at a time. Keys of one length go side by side. Others come in the order of their
+//! number of 8-byte blocks: those with the same number go side by side as far as these reach, and
+//! the processor predicts where the blocks end.
 
 use std::hint::black_box;
 
@@ -20,8 +20,7 @@ const LANES: usize = 4;
 /// The most keys that are put in order at once.
 const MAX_SORTED: usize = 128;
 
-/// The classes that keys are sorted into, by their number of 8-byte blocks; the last has all long
-/// keys.
+/// The classes that keys are sorted into, by their number of blocks; the last has all long keys.
 const CLASSES: usize = 8;
 
 /// Hashes many user keys, faster than one at a time, for lookups in several filters: writes the
@@ -90,9 +89,6 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 }
 
 /// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
-///
-/// Keys of the same number of blocks go side by side as far as these reach, and the end of the
-/// blocks is predicted.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     // An index that is in range for one is so for the other, which saves a check.

@@ -21,7 +21,7 @@ pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 /// Which bits a key looks at, for a filter of a given size and number of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probes {
-    pub(super) count: u8,
+    pub(crate) count: u8,
     /// At most [`MAX_BYTES`]; a filter beyond them leaves every hash as it is.
     pub(super) num_bytes: u64,
     /// `ceil(2^64 / num_bits)`.
@@ -35,10 +35,6 @@ impl Probes {
         let num_bytes = num_bytes as u64;
         let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES };
         Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
-    }
-
-    pub(crate) const fn count(&self) -> u8 {
-        self.count
     }
 
     /// The bytes of a filter that hashes can reach.

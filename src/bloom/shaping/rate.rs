@@ -174,11 +174,8 @@ mod tests {
             for num_probes in 1..=30 {
                 let rate = |keys| Rates::new(num_bits, keys).rate(num_probes);
                 let rates: Vec<_> = (0..usize::BITS).map(|log2| rate(1 << log2)).collect();
-                assert!(rates.is_sorted() && rates[0] > 0.0, "{num_bits} {num_probes}: {rates:?}");
-                assert!(
-                    rates.iter().all(|&rate| rate <= 1.0),
-                    "{num_bits} {num_probes}: {rates:?}"
-                );
+                let are_shares = rates[0] > 0.0 && rates.iter().all(|&rate| rate <= 1.0);
+                assert!(rates.is_sorted() && are_shares, "{num_bits} {num_probes}: {rates:?}");
             }
         }
     }
