@@ -1,7 +1,5 @@
 //! LevelDB's built-in Bloom filter.
 //!
-//! Mirrors [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
-//!
 //! Who calls whom, always downwards:
 //!
 //! ```text

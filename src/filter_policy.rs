@@ -1,6 +1,4 @@
 //! The trait between a storage engine and its filters.
-//!
-//! Mirrors [`include/leveldb/filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 
 use std::sync::Arc;
 
@@ -12,7 +10,7 @@ use std::sync::Arc;
 /// The trait is object safe, and it is implemented for `&P`, `Box<P>` and `Arc<P>`, so an engine
 /// may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
 ///
-/// Mirrors `FilterPolicy` in LevelDB's `include/leveldb/filter_policy.h`.
+/// Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
 /// # Comparators
 ///

@@ -1,7 +1,4 @@
 //! A port of LevelDB's `Hash`.
-//!
-//! Mirrors [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc), and
-//! `BloomHash` of [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 
 mod batch;
 
@@ -14,11 +11,11 @@ const BLOOM_SEED: u32 = 0xbc9f1d34;
 /// Hashes bytes as LevelDB does, with the 32-bit, murmur-like function behind its filters and its
 /// cache.
 ///
-/// The last one to three bytes are unsigned, as in LevelDB since 1.18. Before, they were signed where
-/// `char` is, so filters of those versions have another policy name. Takes the length modulo
-/// 2<sup>32</sup>.
+/// The last one to three bytes are unsigned, as in LevelDB since 1.18; before, they were signed where
+/// `char` is. Takes the length modulo 2<sup>32</sup>.
 ///
-/// Mirrors `Hash` in LevelDB's `util/hash.cc`. Takes time linear in `data.len()`.
+/// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
+/// Takes time linear in `data.len()`.
 ///
 /// ```
 /// assert_eq!(leveldb_filter::hash(b"", 0xbc9f1d34), 0xbc9f1d34);
@@ -75,8 +72,8 @@ impl BloomHash {
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
 /// Of an internal key this is not the hash that its table's filters hold, which are made of user
-/// keys: drop the 8-byte trailer first, or keys are lost. A wrapper's keys (see
-/// [`FilterPolicy`](crate::FilterPolicy#comparators)) are hashed in the form that it gives them.
+/// keys: drop the 8-byte trailer first, or keys are lost. Hash the keys of a
+/// [wrapper](crate::FilterPolicy#comparators) in its form.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 // A loop that has it in line is short of registers: a tenth slower in the benchmark "6 probes".

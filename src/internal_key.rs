@@ -1,6 +1,4 @@
 //! Filters on user keys, for an engine whose tables hold internal keys.
-//!
-//! Mirrors `InternalFilterPolicy` in [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 
 use crate::FilterPolicy;
 
@@ -23,12 +21,11 @@ const TRAILER_LEN: usize = 8;
 /// that nothing panics and no key is lost. A table made by LevelDB's `TableBuilder` from keys
 /// without a trailer wants the inner policy, not this one.
 ///
-/// A policy for a [comparator](FilterPolicy#comparators) goes inside this one, where it sees user
-/// keys. Several versions of a user key count as so many keys, as in LevelDB.
+/// A policy for a [comparator](FilterPolicy#comparators) goes inside this one. Several versions of a
+/// user key count as so many keys, as in LevelDB. `create_filter` allocates a list of the user keys;
+/// `key_may_match` does not allocate.
 ///
-/// `create_filter` allocates a list of the user keys; `key_may_match` does not allocate.
-///
-/// Mirrors `InternalFilterPolicy` in LevelDB's `db/dbformat.cc`.
+/// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};

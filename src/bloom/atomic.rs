@@ -85,9 +85,8 @@ impl AtomicBloomFilter {
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
-        let byte =
-            |index| self.bytes.get(index).map(|byte: &AtomicU8| byte.load(Ordering::Relaxed));
-        self.probes.may_match_in(byte, hash)
+        let load = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
+        self.probes.may_match_in(|index| self.bytes.get(index).map(load), hash)
     }
 
     /// The filter's length and number of probes.

@@ -16,10 +16,9 @@ impl BloomFilterShape {
     /// The share of absent keys that filters of this shape and `num_keys` keys match, measured: 0.01
     /// for 1%.
     ///
-    /// Makes filters of random keys, always the same ones, and looks others up in them: at any
-    /// shape, also at those whose probes meet more often than any formula knows, and for any number
-    /// of keys, not only the one that the shape is for. The textbook's
-    /// `(1 - e^(-probes / bits_per_key))^probes` is well below it from some 30,000 keys up.
+    /// Makes filters of random keys, always the same ones, and looks others up in them. That is
+    /// right for any shape and any number of keys, not only the one that the shape is for. The
+    /// textbook's `(1 - e^(-probes / bits_per_key))^probes` is well below it from some 30,000 keys up.
     ///
     /// The standard error is about 1% of a rate above 0.01%, and grows to 4% at 0.001%. Takes the
     /// time and the memory of making a filter of so many keys, or some filters where keys are few,

@@ -23,7 +23,7 @@ use crate::{BloomHash, FilterPolicy, bloom_hashes};
 /// and each is then taken modulo the number of bits. The last byte tells a reader how many of them
 /// to look at, so a reader needs no bits per key.
 ///
-/// Mirrors `BloomFilterPolicy` in LevelDB's `util/bloom.cc`.
+/// Mirrors `BloomFilterPolicy` in LevelDB's [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
@@ -63,20 +63,14 @@ impl BloomFilterPolicy {
     /// names another policy:
     ///
     /// ```
-    /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+    /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// fn policy_named(name: &str, goleveldb: bool) -> Option<impl FilterPolicy> {
-    ///     let policy = BloomFilterPolicy::default();
-    ///     match name {
-    ///         BloomFilterPolicy::NAME => Some(policy),
-    ///         BloomFilterPolicy::GOLEVELDB_NAME if goleveldb => {
-    ///             Some(policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME))
-    ///         }
-    ///         _ => None,
-    ///     }
-    /// }
-    /// # assert!(policy_named(BloomFilterPolicy::NAME, false).is_some());
-    /// # assert!(policy_named(BloomFilterPolicy::GOLEVELDB_NAME, false).is_none());
+    /// let accepted = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME]
+    ///     .map(|name| BloomFilterPolicy::default().with_name(name));
+    /// let policy_named = |name: &str| accepted.iter().find(|policy| policy.name() == name);
+    ///
+    /// assert!(policy_named("leveldb.BuiltinBloomFilter2").is_some());
+    /// assert!(policy_named("another.Filter").is_none());
     /// ```
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 

@@ -64,7 +64,6 @@ pub(super) const fn delta(BloomHash(hash): BloomHash) -> u32 {
 /// The probes of a key, from a certain one on.
 #[derive(Clone, Copy)]
 pub(super) struct ProbeSeq {
-    /// What is added to the hash from probe to probe.
     // First, to arrive in the register that rotations count by, on x86-64 Linux.
     pub(super) delta: u32,
     /// Stands for the next probe.

@@ -109,9 +109,8 @@ pub(in crate::bloom) fn millibits_for_runs(
         let worths = hull.windows(2).map(|pair| pair[0].worth(&pair[1]));
         steps.extend(worths.enumerate().map(|(from, worth)| Step { worth, run, from }));
     }
-    // A run's steps are in their order: each is worth less than the one before, or as much.
-    let order = |step: &Step| (step.run, step.from);
-    steps.sort_unstable_by(|a, b| b.worth.total_cmp(&a.worth).then(order(a).cmp(&order(b))));
+    // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
+    steps.sort_by(|a, b| b.worth.total_cmp(&a.worth));
 
     let (mut rest, mut choices) = (total_len, vec![Choice::NONE; runs.len()]);
     for Step { run, from, .. } in steps {
