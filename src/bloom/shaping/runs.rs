@@ -104,16 +104,17 @@ pub(in crate::bloom) fn millibits_for_runs(
     runs: &[SortedRun],
 ) -> Vec<Option<usize>> {
     let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
+    // A step leads from one choice of a hull to the next: its worth, the run, the first one's index.
     let mut steps = Vec::new();
     for (run, hull) in hulls.iter().enumerate() {
         let worths = hull.windows(2).map(|pair| pair[0].worth(&pair[1]));
-        steps.extend(worths.enumerate().map(|(from, worth)| Step { worth, run, from }));
+        steps.extend(worths.enumerate().map(|(from, worth)| (worth, run, from)));
     }
     // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
-    steps.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    steps.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
 
     let (mut rest, mut choices) = (total_len, vec![Choice::NONE; runs.len()]);
-    for Step { run, from, .. } in steps {
+    for (_, run, from) in steps {
         let (from, to) = (hulls[run][from], hulls[run][from + 1]);
         if choices[run].len != from.len {
             continue; // One that did not fit came before.
@@ -134,12 +135,4 @@ pub(in crate::bloom) fn millibits_for_runs(
         (choice.num_bytes > 0).then(|| run.millibits(choice.num_bytes))
     };
     choices.iter().zip(runs).map(millibits).collect()
-}
-
-/// The next more bytes for the filters of a run.
-struct Step {
-    worth: f64,
-    run: usize,
-    /// The index in the run's hull.
-    from: usize,
 }
