@@ -119,6 +119,7 @@ fn lookups_read_what_get_reads_and_nothing_is_said_of_what_cannot_be_known() {
             report.line_with(&format!("What lookups of absent keys read is unknown: {why}"));
             assert!(!report.has("  today") && !report.has("100 lookups"), "{:#?}", report.lines);
             assert_eq!(report.cells_of("000005.ldb")[5], "-");
+            assert!(!report.has("This crate makes"), "{:#?}", report.lines);
             let (status, line) = report.cause();
             assert!(line.contains("000007.ldb and 1 other table: ") && line.contains(cause));
             assert_eq!(status, 1);

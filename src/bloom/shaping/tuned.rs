@@ -94,23 +94,22 @@ fn start(leveldb: BloomFilterShape, num_bits: u64, num_keys: usize) -> u8 {
 /// A length at most 3 bytes shorter in which the probes of a key seldom meet.
 ///
 /// They meet where the number of bits shares a factor with 2<sup>32</sup> - 1, since a step that
-/// wraps then keeps its remainder, or where it is a small number times a power of two.
+/// wraps then keeps its remainder, and, of filters with many bits per key, at powers of two.
 fn even_length(leveldb: BloomFilterShape) -> usize {
     let longest = leveldb.num_bytes;
-    let shared = |num_bytes: usize| [3, 5, 17, 257].iter().filter(move |&f| num_bytes % f == 0);
+    let is_even = |&num_bytes: &usize| {
+        !num_bytes.is_power_of_two() && [3, 5, 17, 257].iter().all(|factor| num_bytes % factor != 0)
+    };
     let shortest = match longest {
         // A byte is worth much: only what is worse than one byte less.
         ..200 => {
-            let meets = shared(longest).count() > 1 && longest % 17 == 0
+            let meets = longest % 51 == 0
+                || longest % 85 == 0
                 || longest.is_power_of_two() && longest >= 32 && leveldb.num_probes >= 8;
             return if meets { longest - 1 } else { longest };
         }
-        // All from 255 to 257 are bad.
-        257 => 254,
+        257 | 514 => longest - 3,
         _ => longest - 2,
-    };
-    let is_even = |&num_bytes: &usize| {
-        shared(num_bytes).count() == 0 && num_bytes >> num_bytes.trailing_zeros() > 64
     };
     (shortest..=longest).rev().find(is_even).unwrap_or(longest)
 }

@@ -45,7 +45,6 @@ fn rows(table: &Inspection) -> Vec<(&'static str, String)> {
 }
 
 fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static str, String)> {
-    let num_keys = table.num_keys;
     let [number, empty] = [filters.num_filters, filters.num_empty].map(grouped);
     let range = range(filters.base_lg);
     let share = share(filters.num_bytes, table.file_len);
@@ -53,11 +52,10 @@ fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static s
         ("filters", format!("{number}, one for each {range} of the file; {empty} of them empty")),
         ("filter block", format!("{} bytes, {share} of the file", grouped(filters.num_bytes))),
     ];
-    if let Some(bits_per_key) = ratio(filters.num_bits, num_keys) {
-        let hidden = grouped(filters.num_hidden);
+    if let Some(bits_per_key) = ratio(filters.num_bits, table.num_keys) {
         let rate = match filters.num_hidden {
             0 => percentage(filters.rate) + " of absent keys read a data block",
-            _ => format!("unknown: the filters hide {hidden} keys"),
+            number => format!("unknown: the filters hide {} keys", grouped(number)),
         };
         rows.extend([
             ("bits per key", made_with(bits_per_key, filters.policy)),
@@ -210,9 +208,11 @@ fn tables(survey: &Survey<'_>) -> Vec<String> {
     let is_remade =
         |filters: &&Filters| matches!(filters, Filters::Known(block) if block.is_remade);
     let filters = survey.tables.iter().flatten().map(|table| &table.filters);
-    let tables = counted(filters.filter(is_remade).count(), "table");
-    lines
-        .push(format!("This crate makes the same filters of the keys of {tables}, byte for byte."));
+    let num_remade = filters.filter(is_remade).count();
+    if num_remade > 0 {
+        let tables = counted(num_remade, "table") + ", byte for byte.";
+        lines.push(format!("This crate makes the same filters of the keys of {tables}"));
+    }
     lines
 }
 
