@@ -122,7 +122,7 @@ impl Rates {
         };
         let alike = if num_probes > 2 {
             let left = left * self.bits;
-            self.alike * (1.0 - 2.0 / probes) / (left * left)
+            self.alike * (probes - 2.0) / (probes * left * left)
         } else {
             0.0
         };
@@ -141,13 +141,16 @@ pub(super) fn float(n: u64) -> f64 {
 }
 
 /// `x^exponent`, in the same steps on every platform, which [`f64::powi`] does not promise.
-fn power(mut x: f64, exponent: u8) -> f64 {
+fn power(mut x: f64, mut exponent: u8) -> f64 {
     let mut power = 1.0;
-    for bit in 0..5 {
-        power *= if exponent >> bit & 1 == 1 { x } else { 1.0 };
+    loop {
+        power *= if exponent % 2 == 1 { x } else { 1.0 };
+        exponent /= 2;
+        if exponent == 0 {
+            return power;
+        }
         x *= x;
     }
-    power
 }
 
 /// The probability that something that expects so many hits gets any: `1 - e^-expected`.

@@ -73,12 +73,13 @@ fn best(rates: &Rates, start: u8, leveldb: u8) -> (u8, f64) {
             break;
         }
     }
-    let of_leveldb = rates.rate(leveldb);
-    if best.0 < leveldb && best.1 > WORTH_FEWER_PROBES * of_leveldb {
-        (leveldb, of_leveldb)
-    } else {
-        best
+    if best.0 < leveldb {
+        let of_leveldb = rates.rate(leveldb);
+        if best.1 > WORTH_FEWER_PROBES * of_leveldb {
+            return (leveldb, of_leveldb);
+        }
     }
+    best
 }
 
 /// Where to seek the number of probes, which only decides how long it takes: LevelDB's number, or,
