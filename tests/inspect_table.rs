@@ -3,24 +3,19 @@
 #![allow(dead_code, reason = "the process uses the rest")]
 
 mod common;
-#[path = "inspect_table/contents.rs"]
-mod contents;
-#[path = "inspect_table/damage.rs"]
-mod damage;
-#[path = "inspect_table/databases.rs"]
-mod databases;
 #[path = "examples/inspect_table/mod.rs"]
 mod inspect_table;
-#[path = "inspect_table/lookups.rs"]
-mod lookups;
-#[path = "inspect_table/manifest.rs"]
-mod manifest;
-#[path = "inspect_table/parser.rs"]
-mod parser;
-#[path = "inspect_table/snappy.rs"]
-mod snappy;
-#[path = "inspect_table/tables.rs"]
-mod tables;
+#[path = "inspect_table"]
+mod tests {
+    mod contents;
+    mod damage;
+    mod databases;
+    mod lookups;
+    mod manifest;
+    mod parser;
+    mod snappy;
+    mod tables;
+}
 #[path = "examples/terminal.rs"]
 mod terminal;
 
@@ -30,7 +25,7 @@ use std::path::{Path, PathBuf};
 use common::{random, table};
 use inspect_table::Options;
 
-const NUM_LOOKUPS: usize = 250_000;
+const NUM_LOOKUPS: usize = 100_000;
 
 /// What a user gets to see.
 struct Report {

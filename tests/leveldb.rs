@@ -22,6 +22,9 @@ use proptest::prelude::*;
 
 #[path = "leveldb/cases.rs"]
 mod cases;
+#[path = "inspect_table/contents.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod contents;
 #[path = "leveldb/filter_blocks.rs"]
 mod filter_blocks;
 #[path = "leveldb/process.rs"]

@@ -65,13 +65,10 @@ pub fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
         .boxed()
 }
 
-pub fn any_bits_per_key() -> impl Strategy<Value = usize> {
-    prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize]
-}
-
 /// LevelDB's policy, or one with another number of probes, tuned, or with parts of a bit per key.
 pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
-    let leveldbs = any_bits_per_key().prop_map(BloomFilterPolicy::new).boxed();
+    let bits_per_key = prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize];
+    let leveldbs = bits_per_key.prop_map(BloomFilterPolicy::new).boxed();
     let in_thousandths = (0..=64_000usize).prop_map(BloomFilterPolicy::from_millibits_per_key);
     prop_oneof![
         2 => leveldbs.clone(),

@@ -12,7 +12,7 @@ use crate::common::{create_filter, noise, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Vec<u8>> {
+pub(super) fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Vec<u8>> {
     let mut bytes = vec![0xff; num_bytes];
     bytes.push(num_probes);
     BloomFilter::new(bytes).expect("at most 30 probes")

@@ -2,15 +2,10 @@
 
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
 
+use super::changing::filter_of_ones;
 use crate::common::{drawn, of_any_magnitude, random_hashes};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Vec<u8>> {
-    let mut bytes = vec![0xff; num_bytes];
-    bytes.push(num_probes);
-    BloomFilter::new(bytes).expect("at most 30 probes")
-}
 
 fn filter_of_hashes(
     policy: BloomFilterPolicy,

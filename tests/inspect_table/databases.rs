@@ -2,9 +2,9 @@
 
 use std::{fs, slice};
 
-use crate::damage::name_comparator;
-use crate::manifest::{log_of, records};
-use crate::tables::with_metaindex;
+use super::damage::name_comparator;
+use super::manifest::{log_of, records};
+use super::tables::with_metaindex;
 use crate::terminal::wrapped;
 use crate::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
 

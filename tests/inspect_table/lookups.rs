@@ -6,10 +6,9 @@ use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy, bloom_hash};
 
-use crate::common::block_keys;
+use super::databases::answer;
 use crate::common::reference::{block_key_may_match, extract_user_key};
-use crate::damage::numbers;
-use crate::databases::answer;
+use crate::common::{block_keys, drawn};
 use crate::inspect_table::database::Group;
 use crate::inspect_table::levels::{KeySample, sorted_runs};
 use crate::inspect_table::survey::Survey;
@@ -88,8 +87,8 @@ impl Replay {
 
     /// The data blocks that 1,000 lookups of keys right behind live ones read.
     fn reads(&self) -> f64 {
-        const NUM_LOOKUPS: u32 = 100_000;
-        let mut number = numbers(27);
+        const NUM_LOOKUPS: u32 = 50_000;
+        let mut number = drawn(27);
         let mut num_reads = 0;
         for _ in 0..NUM_LOOKUPS {
             let live = &self.live_keys[number(self.live_keys.len())];
@@ -162,7 +161,7 @@ fn contents(smallest: u64, largest: u64) -> Contents {
 
 #[test]
 fn runs_of_level_0_do_not_overlap_and_are_as_few_as_can_be() {
-    let mut number = numbers(27);
+    let mut number = drawn(27);
     for num_tables in (1..60).chain([500]) {
         let tables: Vec<_> = (0..num_tables)
             .map(|_| {

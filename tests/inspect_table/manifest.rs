@@ -1,9 +1,9 @@
 //! The MANIFEST parser: it reads what LevelDB does, and takes any bytes.
 
+use super::contents::varint;
 use crate::common::table::crc32c::masked_crc32c_of;
 use crate::common::table::log::{LogError, LogReader};
 use crate::common::table::manifest::{Contents, Manifest, ManifestError, manifest_name};
-use crate::contents::varint;
 use crate::random::words;
 
 const FULL: u8 = 1;

@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use super::contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
 use crate::common::block_keys;
 use crate::common::table::crc32c::masked_crc32c;
 use crate::common::table::snappy::SnappyError;
 use crate::common::table::{Source, Table, TableError};
-use crate::contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
 use crate::{golden, golden_table};
 
 /// The numbers of data blocks and of keys.

@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::contents::varint;
 use crate::common::strategies::config;
 use crate::common::table::snappy::{SnappyError, decompress};
-use crate::contents::varint;
 
 /// What a test encodes, with a length or an offset in so many bytes behind the tag.
 #[derive(Clone, Debug)]

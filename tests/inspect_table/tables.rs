@@ -8,6 +8,7 @@ use std::{fs, slice};
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
 use crate::common::table::manifest::Contents;
+use crate::common::table::varint::read_varint;
 use crate::inspect_table::Options;
 use crate::inspect_table::filters::{Lookups, Reader, filter_block, policy_of};
 use crate::inspect_table::table::{Filters, Inspection, SurveyedBlock};
@@ -22,19 +23,9 @@ pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
     let table = Table::open(file).unwrap();
     let end_of_data = table.data_blocks().last().unwrap().end.try_into().unwrap();
     let footer = file.len() - 48;
-    let mut handles = file[footer..].iter();
-    let mut number = || {
-        let mut number = 0;
-        for shift in (0..).step_by(7) {
-            let byte = usize::from(*handles.next().unwrap());
-            number |= (byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        number
-    };
-    let [metaindex, _, index, _] = [number(), number(), number(), number()];
+    let mut handles = &file[footer..];
+    let [metaindex, _, index, _] =
+        [(); 4].map(|()| usize::try_from(read_varint(&mut handles).unwrap()).unwrap());
     let mut blocks: Vec<_> = table
         .data_blocks()
         .iter()
@@ -180,7 +171,7 @@ fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
     let (len, num_filters) = (1u32 << 16, 1 << 14);
     let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
     let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
-    let file = crate::contents::with_filter_block(&contents);
+    let file = super::contents::with_filter_block(&contents);
     let table = Inspection::of(&file, Lookups::of_table(100, 1, 0), None).unwrap();
     let Filters::Known(filters) = table.filters else { panic!("no filters") };
     let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
@@ -230,12 +221,12 @@ fn database_of_tables_of_a_key(num_tables: u32) -> std::path::PathBuf {
     let mut tables = Vec::new();
     for number in 10..10 + num_tables {
         let key = [&b"key"[..], &number.to_be_bytes()].concat();
-        let file = crate::contents::table_of_a_key(&key);
+        let file = super::contents::table_of_a_key(&key);
         fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
         let contents = Contents { len: file.len() as u64, smallest: key.clone(), largest: key };
         tables.push((u64::from(number), contents));
     }
-    let manifest = crate::manifest::manifest_of_tables(&tables);
+    let manifest = super::manifest::manifest_of_tables(&tables);
     fs::write(directory.join("MANIFEST-000002"), manifest).unwrap();
     directory
 }
@@ -249,7 +240,7 @@ fn assert_inspected_within(num_tables: u32, limit: Duration) {
         assert!(start.elapsed() < limit, "{:?}", start.elapsed());
         assert_eq!(report.exit_status, 0, "{:?}", report.causes);
         // A key behind the only one of a table is outside its range.
-        assert_eq!(crate::databases::answer(&report).1.to_string(), "0");
+        assert_eq!(super::databases::answer(&report).1.to_string(), "0");
         assert_eq!(
             report.line_with(" tables in use").split(' ').nth(1),
             Some(&grouped(num_tables as usize)[..])

@@ -12,14 +12,12 @@ use crate::cases::check;
 use crate::common::random::words;
 use crate::common::reference::extract_user_key;
 use crate::common::table::Table;
-use crate::common::table::crc32c::masked_crc32c;
 use crate::common::table::varint::read_varint;
+use crate::contents::{UNCOMPRESSED, append_block, append_footer, block, varint};
 use crate::process::{LevelDb, Request};
 use crate::tables::{Options, TempPath, any_options, any_writes, tables, write_database};
 
 const FOOTER_LEN: usize = 48;
-/// Two handles, padded, before the magic number.
-const HANDLES_LEN: usize = 40;
 
 /// What a look-up needs of a table, until it reads a data block.
 struct Filters {
@@ -72,55 +70,28 @@ fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base_lg: u8) {
     }
     let start = table.data_blocks().last().expect("a data block").end;
 
-    let filter_block = builder.finish();
-    let metaindex = metaindex_block(policy.name(), [start, filter_block.len() as u64]);
-    let metaindex_handle = [start + filter_block.len() as u64 + 5, metaindex.len() as u64];
-    let blocks = [with_trailer(filter_block), with_trailer(metaindex)].concat();
-
     let footer = file.len() - FOOTER_LEN;
-    let index_handle = handles(&file[footer..][..HANDLES_LEN])[1];
+    let index_handle = index_handle(&file[footer..]);
     let [start, index] = [start, index_handle[0]].map(|at| usize::try_from(at).unwrap());
-    let room = &mut file[start..index];
-    assert!(blocks.len() <= room.len(), "{} in {} bytes", blocks.len(), room.len());
-    room.fill(0);
-    room[..blocks.len()].copy_from_slice(&blocks);
-    let mut handles =
-        [metaindex_handle, index_handle].map(|handle| handle.map(varint).concat()).concat();
-    handles.resize(HANDLES_LEN, 0);
-    file[footer..][..HANDLES_LEN].copy_from_slice(&handles);
+    let rest = file.split_off(index);
+    file.truncate(start);
+    let filters = append_block(&mut file, &builder.finish(), UNCOMPRESSED);
+    let name = format!("filter.{}", policy.name());
+    let metaindex = block(&[(0, name.as_bytes(), &filters)]);
+    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
+    assert!(file.len() <= index, "{} bytes before {index}", file.len());
+    file.resize(index, 0);
+    file.extend(&rest[..footer - index]);
+    let index_handle = index_handle.map(|number| varint(usize::try_from(number).unwrap()));
+    append_footer(&mut file, &[metaindex, index_handle.concat()].concat());
     fs::write(path, file).unwrap();
 }
 
-/// The only entry names the policy of the filter block with this handle.
-fn metaindex_block(policy_name: &str, handle: [u64; 2]) -> Vec<u8> {
-    let key = format!("filter.{policy_name}").into_bytes();
-    let handle = handle.map(varint).concat();
-    let lens = [0, key.len() as u64, handle.len() as u64].map(varint).concat();
-    let restarts = [0_u32, 1].map(u32::to_le_bytes).concat();
-    [lens, key, handle, restarts].concat()
-}
-
-fn with_trailer(mut block: Vec<u8>) -> Vec<u8> {
-    block.push(0); // not compressed
-    let checksum = masked_crc32c(&block);
-    block.extend(checksum.to_le_bytes());
-    block
-}
-
-fn varint(mut n: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while n >= 0x80 {
-        bytes.push(n.to_le_bytes()[0] | 0x80);
-        n >>= 7;
-    }
-    bytes.push(n.to_le_bytes()[0]);
-    bytes
-}
-
-/// The offset and the length of the metaindex block, and of the index block.
-fn handles(mut footer: &[u8]) -> [[u64; 2]; 2] {
+/// The offset and the length of the index block, behind those of the metaindex block.
+fn index_handle(mut footer: &[u8]) -> [u64; 2] {
     let mut number = || read_varint(&mut footer).expect("a number");
-    [(); 2].map(|()| [(); 2].map(|()| number()))
+    let [_, _, offset, len] = [(); 4].map(|()| number());
+    [offset, len]
 }
 
 /// Absent keys behind present ones: many for each data block of each table.

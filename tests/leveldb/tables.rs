@@ -118,20 +118,6 @@ fn assert_filters_are_rebuilt(path: &Path, policy: impl FilterPolicy + Copy) -> 
     crate::common::assert_filters_are_rebuilt(&Table::open(&file).unwrap(), policy, 11)
 }
 
-/// Returns the bytes of all values.
-fn write_table(
-    leveldb: &mut LevelDb,
-    path: &TempPath,
-    options: &Options,
-    keys: &Keys,
-    values: Values,
-) -> u64 {
-    let values: Vec<_> = values.iter().take(keys.0.len()).collect();
-    let request = options.add_to(Request::new(b't').string(path.as_bytes()));
-    leveldb.ask(&request.strings(&keys.0).strings(&values));
-    values.iter().map(|value| value.len() as u64).sum()
-}
-
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
 fn filter_blocks_of_tables_are_rebuilt_byte_for_byte() {
@@ -141,9 +127,12 @@ fn filter_blocks_of_tables_are_rebuilt_byte_for_byte() {
         keys.0.sort_unstable();
         keys.0.dedup();
         let path = TempPath::new();
-        let values_len = write_table(leveldb, &path, &options, &keys, values);
+        let values: Vec<_> = values.iter().take(keys.0.len()).collect();
+        let request = options.add_to(Request::new(b't').string(path.as_bytes()));
+        leveldb.ask(&request.strings(&keys.0).strings(&values));
         assert!(assert_filters_are_rebuilt(&path.0, options.policy()) == keys.0, "other keys");
-        let is_compressed = fs::metadata(&path.0).unwrap().len() < values_len;
+        let values_len: usize = values.iter().map(Vec::len).sum();
+        let is_compressed = fs::metadata(&path.0).unwrap().len() < values_len as u64;
         num_compressed.set(num_compressed.get() + u32::from(is_compressed));
     });
     assert!(num_compressed.get() >= 10, "only {} tables compressed", num_compressed.get());

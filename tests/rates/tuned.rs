@@ -7,54 +7,19 @@ use crate::common::{drawn, of_any_magnitude};
 
 /// Numbers of keys and thousandths of a bit for each at which a shape once was worse than LevelDB's,
 /// by up to four times.
+#[rustfmt::skip]
 const ONCE_WORSE: [(usize, usize); 25] = [
-    (1_748, 20_000),
-    (2_185, 16_000),
-    (205, 20_000),
-    (2_497, 14_000),
-    (2_913, 12_000),
-    (3_496, 10_000),
-    (166, 10_000),
-    (828, 10_000),
-    (36, 57_000),
-    (105, 19_580),
-    (182, 22_560),
-    (36, 7_000),
-    (12, 6_000),
-    (8, 6_000),
-    (13, 10_000),
-    (5_534, 23_690),
-    (37_984, 5_000),
-    (40_185, 4_726),
-    (52_420, 4_000),
-    (47_169, 6_000),
-    (44_750, 3_780),
-    (47_234, 3_690),
-    (77_093, 12_000),
-    (427_323, 42_400),
-    (339_558, 58_700),
+    (1_748, 20_000), (2_185, 16_000), (205, 20_000), (2_497, 14_000), (2_913, 12_000),
+    (3_496, 10_000), (166, 10_000), (828, 10_000), (36, 57_000), (105, 19_580),
+    (182, 22_560), (36, 7_000), (12, 6_000), (8, 6_000), (13, 10_000),
+    (5_534, 23_690), (37_984, 5_000), (40_185, 4_726), (52_420, 4_000), (47_169, 6_000),
+    (44_750, 3_780), (47_234, 3_690), (77_093, 12_000), (427_323, 42_400), (339_558, 58_700),
 ];
 
 /// What numbers of bits are multiples of where probes meet: the factors of 2^32 - 1, some of their
 /// products, and powers of two.
-const HOSTILE_FACTORS: [usize; 16] = [
-    3,
-    5,
-    15,
-    17,
-    51,
-    85,
-    255,
-    257,
-    65_535,
-    65_537,
-    1 << 3,
-    1 << 6,
-    1 << 10,
-    1 << 13,
-    1 << 16,
-    1 << 17,
-];
+const HOSTILE_FACTORS: [usize; 16] =
+    [3, 5, 15, 17, 51, 85, 255, 257, 65_535, 65_537, 8, 64, 1024, 8192, 65_536, 131_072];
 
 /// Those that were [worse once](ONCE_WORSE) and `count` others, of up to `max_keys` keys.
 ///
@@ -120,8 +85,9 @@ fn assert_never_worse(sizes: &[(usize, usize)], effort: Effort) {
 
 #[test]
 fn tuned_filters_are_never_worse_than_leveldbs() {
-    let effort = Effort { matches: 4000, max_lookups: 1 << 20 };
-    assert_never_worse(&sizes(80, 100_000, 1), effort);
+    // Enough to notice 1.2 times as many at most sizes where one key in 400 matches or more.
+    let effort = Effort { matches: 3000, max_lookups: 1 << 19 };
+    assert_never_worse(&sizes(60, 100_000, 1), effort);
 }
 
 #[test]
@@ -148,7 +114,7 @@ fn mean_ratio(sizes: impl Iterator<Item = (usize, usize)>, effort: Effort) -> f6
 fn tuned_filters_of_tables_have_a_twelfth_fewer_false_positives() {
     let mut below = drawn(3);
     let sizes = (0..40).map(|_| (10 + of_any_magnitude(20_000, &mut below), 4000 + below(20_001)));
-    let mean = mean_ratio(sizes, Effort { matches: 3000, max_lookups: 1 << 20 });
+    let mean = mean_ratio(sizes, Effort { matches: 1500, max_lookups: 1 << 18 });
     println!("mean: {mean:.3}");
     assert!(mean < 0.95, "{mean}");
 }
@@ -167,20 +133,19 @@ fn tuning_takes_away_a_fifth_of_false_positives_at_round_sizes() {
 }
 
 #[test]
-fn tuned_filters_of_many_keys_have_a_quarter_fewer_false_positives_at_least() {
-    for (num_keys, share) in [(75_000, 0.67), (100_000, 0.75), (150_000, 0.58)] {
-        let effort = Effort { matches: 8000, max_lookups: 1 << 20 };
-        let [leveldb, tuned] = leveldb_and_tuned(10_000, num_keys, effort);
-        assert!(tuned.mean < share * leveldb.mean, "{num_keys} keys: {tuned:?} {leveldb:?}");
-    }
-}
-
-#[test]
-fn tuned_filters_of_few_keys_and_many_bits_have_half_of_the_false_positives() {
-    for (num_keys, millibits) in [(5, 16_000), (8, 24_000), (20, 24_000), (36, 57_000)] {
-        let effort = Effort { matches: 2000, max_lookups: 1 << 21 };
+fn tuned_filters_of_many_keys_and_of_few_with_many_bits_have_far_fewer_false_positives() {
+    for (num_keys, millibits, share) in [
+        (75_000, 10_000, 0.67),
+        (100_000, 10_000, 0.75),
+        (150_000, 10_000, 0.58),
+        (5, 16_000, 0.6),
+        (8, 24_000, 0.6),
+        (20, 24_000, 0.6),
+        (36, 57_000, 0.6),
+    ] {
+        let effort = Effort { matches: 4000, max_lookups: 1 << 20 };
         let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
-        assert!(tuned.mean < 0.6 * leveldb.mean, "{num_keys} keys: {tuned:?} {leveldb:?}");
+        assert!(tuned.mean < share * leveldb.mean, "{num_keys} keys: {tuned:?} {leveldb:?}");
     }
 }
 
