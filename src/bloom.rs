@@ -11,8 +11,8 @@
 //! error, shape             what all the others speak of
 //! ```
 
-// First, for their methods to come before those of other modules in the docs.
-mod policy;
+// First, so that its methods come before `measure`'s in the docs.
+mod shape;
 
 mod atomic;
 mod bits;
@@ -20,7 +20,7 @@ mod builder;
 mod error;
 mod filter;
 mod measure;
-mod shape;
+mod policy;
 mod shaping;
 
 pub use self::atomic::AtomicBloomFilter;

@@ -69,10 +69,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// Fewer filters take fewer offsets, and fewer bits where keys are few. At 10 bits per key and
     /// values of 100 bytes, 19 with `tuned` Bloom filters saves a fifth of LevelDB's bytes and of
-    /// its false positives; with 1,000 bytes, two thirds of the bytes. Only with up to three keys
-    /// in a data block LevelDB's 64 bits each have fewer. In return, a range's keys wait in memory,
-    /// with 24 bytes beside each on a 64-bit machine, and a lookup touches up to a cache line for
-    /// each probe, not one or two.
+    /// its false positives; with 1,000 bytes, two thirds of the bytes. Only tables with at most three
+    /// keys in a data block have fewer false positives with 11, since LevelDB's filters have at least
+    /// 64 bits. In return, keys wait in memory, with 24 bytes beside each on a 64-bit machine (40 under
+    /// `InternalKeyPolicy`), and a lookup touches up to a cache line for each probe, not one or two.
     ///
     /// # Panics
     ///
@@ -92,10 +92,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Starts the data block at `block_offset`, in bytes from the start of the file; the keys added
-    /// next belong to it.
+    /// Starts the data block of the keys added next, which is at `block_offset`, in bytes of the file.
     ///
-    /// Makes the filters of earlier ranges without one. Each adds a 4-byte offset, even without keys.
+    /// Makes the filters of all earlier ranges that have none yet, in the policy's time and time
+    /// linear in their number; each takes a 4-byte offset, even without keys.
     ///
     /// # Panics
     ///
@@ -104,8 +104,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// format's offsets end, or their number past the address space; and if the policy panics. An
     /// offset that is far off may take more memory than there is.
     ///
-    /// Whoever catches the panic finds the builder as it was before the call. With 4 GiB of filters
-    /// every later call that makes one panics again, and [`finish`](Self::finish).
+    /// If the policy panics, or the number of filters is too large, the builder is as it was before
+    /// the call. Once its filters have 4 GiB, every later call that makes one panics, and so does
+    /// `finish`.
     pub fn start_block(&mut self, block_offset: u64) {
         let filter_index = usize::try_from(block_offset >> self.base_lg)
             .expect("capacity overflow: more filters than the address space has bytes");
@@ -132,8 +133,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.ends.push(self.keys.len());
     }
 
-    /// Makes the filter of the keys that still wait, and returns the whole filter block, in a
-    /// vector that may have room to spare. Takes the policy's time, and
+    /// Makes the filter of the keys that still wait, and returns the whole filter block, in a vector
+    /// that may have room to spare: 5 bytes without any keys or blocks. Takes the policy's time, and
     /// time linear in the number of filters.
     ///
     /// # Panics
@@ -204,10 +205,9 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
 /// filter has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11 and reads any
-/// below 64. A filter ends where the next one starts, the last where the array of offsets does.
-///
-/// A filter block is not a filter, nor the other way round: [`BloomFilter`](crate::BloomFilter)
-/// takes `base_lg` for a number of probes, and may deny every key of the block.
+/// below 64. A filter ends where the next one starts, the last where the array of offsets does. A
+/// block is no filter: [`BloomFilter`](crate::BloomFilter) takes `base_lg` for a number of probes, and
+/// may deny every key of the block.
 ///
 /// **Verify the block's checksum before you ask it**, always: with wrong bytes no filter keeps its
 /// keys. One flipped bit may deny a key that is in the table, and nothing here can tell. (LevelDB
@@ -304,9 +304,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// The filter for the data block at `block_offset`, as the policy made it: for an engine that
-    /// has [many](FilterBlockReader#many-keys-at-once), or one key's hash, and reads the block if
-    /// `reader.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))`.
+    /// The filter for the data block at `block_offset`, as the policy made it. For one hashed key,
+    /// read the block if `reader.filter(block_offset).is_none_or(|f| policy.hash_may_match(hash, f))`;
+    /// for many keys, see [above](FilterBlockReader#many-keys-at-once).
     ///
     /// `None` where none can be read, which stands for a potential match: an offset past the last
     /// filter, a malformed block, or malformed offsets. Empty bytes where no data block starts in

@@ -14,6 +14,8 @@ use crate::{BloomHash, bloom_hash};
 /// A lookup finds every key whose insert happened before it: whatever makes the key itself visible
 /// to a reader (a lock, a channel, a release store that the reader's acquire load sees) is enough,
 /// if the key is inserted here first. A lookup at the same time as the insert may answer either way.
+/// Relaxed operations suffice. Every write to a byte only adds bits, in one step, so the byte grows
+/// along its modification order. A load sees the last write that happened before it, or a later one.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -36,8 +38,6 @@ use crate::{BloomHash, bloom_hash};
 /// });
 /// assert!(filter.into_filter().key_may_match(b"apple"));
 /// ```
-// Relaxed operations suffice. Every write to a byte only adds bits, in one step, so the byte grows
-// along its modification order. A load sees the last write that happened before it, or a later one.
 pub struct AtomicBloomFilter {
     /// A filter's, including the one for the number of probes.
     bytes: Vec<AtomicU8>,

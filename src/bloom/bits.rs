@@ -14,6 +14,7 @@
 //! | `BloomFilter`, many keys | first two probes | `Batch`, then `many::and_bits` |
 //! | | the rest, if many keys are left | the same |
 //! | | the rest, if few are | `one::may_match_out_of_line` |
+//! | policy, many hashes | | 8 and more: as `BloomFilter`, many keys; fewer: as policy, one key |
 //! | policy and builder, all keys | up to 8 MiB | `Batch`, then `create::set_all` |
 //! | | above | `Batch`, then `create::Regions` |
 //! | `insert` | all | `Probes::bits_of` |

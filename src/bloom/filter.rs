@@ -104,7 +104,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// # Panics
     ///
-    /// If the slices differ in length.
+    /// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
     pub fn keys_may_match(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
         many::may_match(self.bits(), self.probes, matches, |start, hashes| {
@@ -192,13 +192,13 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
         let num_probes = f64::from(shape.num_probes());
         let mut num_keys = probes / num_probes;
-        if probes.is_finite() && num_probes > 2.0 {
+        if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {
             // Each round leaves at most half of the error, which is a third at most.
             for _ in 0..10 {
                 num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
             }
         }
-        num_keys.max(0.0)
+        num_keys
     }
 
     #[inline]

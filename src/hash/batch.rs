@@ -30,12 +30,11 @@ const CLASSES: usize = 8;
 ///
 /// # Panics
 ///
-/// If the slices differ in length.
+/// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
-    // The keys before this one are done.
-    let mut done = 0;
+    let mut done = 0; // the keys before this one
     for (group, alike) in keys.chunks_exact(GROUP).enumerate() {
         let len = alike[0].as_ref().len();
         if alike.iter().all(|key| key.as_ref().len() == len) {

@@ -40,7 +40,7 @@ fn may_match_in<const N: usize>(
         }
 
         // The keys that are left go on alone, unless they are many, or need not go on. A byte holds
-        // their number; to sum wider integers would make the whole lookup 5% slower.
+        // their number; to sum wider integers would make the whole lookup slower.
         const { assert!(N <= u8::MAX as usize) };
         let left: u8 = all.iter().map(|all| all & 1).sum();
         if batch.is_done() || usize::from(left) > matches.len() / 2 {
