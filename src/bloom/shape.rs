@@ -34,12 +34,11 @@ pub struct BloomFilterShape {
 impl BloomFilterShape {
     /// LevelDB's shape for so many keys, if a `usize` holds its number of bits.
     pub(super) fn leveldb(num_keys: usize, millibits_per_key: u128) -> Option<Self> {
-        let millibits = |per_key: u64| per_key.checked_mul(num_keys as u64);
-        let num_bits = match u64::try_from(millibits_per_key).ok().and_then(millibits) {
-            Some(millibits) => usize::try_from(millibits.div_ceil(1000)),
-            None => millibits_per_key.checked_mul(num_keys as u128)?.div_ceil(1000).try_into(),
-        };
-        let num_bits = num_bits.ok()?;
+        let millibits = millibits_per_key.checked_mul(num_keys as u128)?;
+        // What 64 bits hold divides in a fraction of the time.
+        let num_bits = u64::try_from(millibits)
+            .map_or_else(|_| millibits.div_ceil(1000), |millibits| millibits.div_ceil(1000).into());
+        let num_bits = usize::try_from(num_bits).ok()?;
         // For small n, a short filter would have a very high false-positive rate.
         let num_bytes = num_bits.max(64).div_ceil(8);
         Some(Self { num_bytes, num_probes: leveldb_num_probes(millibits_per_key) })

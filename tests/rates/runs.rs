@@ -151,6 +151,7 @@ fn runs_that_cannot_have_filters_get_none() {
     assert_eq!(policies(1000, &[]), []);
     assert_eq!(policies(0, &[(1, 100), (0, 0), (3, 0)]), [None, None, None]);
     assert_eq!(policies(8, &[(1, 1)]), [None]);
+    assert_eq!(policies(1_000, &[(3, 0)]), [None]);
     assert_eq!(policies(1000, &[(0, 100), (usize::MAX, 1), (2, usize::MAX)]), [None, None, None]);
     // A thousandth of a bit for each key of the second; all that the first can use.
     let [Some(first), None] = policies(1000, &[(1, 100), (1000, 20_000)])[..] else { panic!() };

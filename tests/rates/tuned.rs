@@ -5,15 +5,16 @@ use leveldb_filter::BloomFilterPolicy;
 use crate::common::measure::{Effort, Rate, false_positive_rate};
 use crate::common::{drawn, of_any_magnitude};
 
-/// Numbers of keys and thousandths of a bit for each at which a shape once was worse than LevelDB's,
-/// by up to four times.
+/// Numbers of keys and thousandths of a bit for each at which a wrong choice has up to four times
+/// LevelDB's false positives.
 #[rustfmt::skip]
-const ONCE_WORSE: [(usize, usize); 25] = [
+const HARD_SIZES: [(usize, usize); 27] = [
     (1_748, 20_000), (2_185, 16_000), (205, 20_000), (2_497, 14_000), (2_913, 12_000),
     (3_496, 10_000), (166, 10_000), (828, 10_000), (36, 57_000), (105, 19_580),
     (182, 22_560), (36, 7_000), (12, 6_000), (8, 6_000), (13, 10_000),
     (5_534, 23_690), (37_984, 5_000), (40_185, 4_726), (52_420, 4_000), (47_169, 6_000),
-    (44_750, 3_780), (47_234, 3_690), (77_093, 12_000), (427_323, 42_400), (339_558, 58_700),
+    (44_750, 3_780), (47_234, 3_690), (77_093, 12_000), (246_585, 4_644), (333_353, 4_590),
+    (427_323, 42_400), (339_558, 58_700),
 ];
 
 /// What numbers of bits are multiples of where probes meet: the factors of 2^32 - 1, some of their
@@ -21,7 +22,7 @@ const ONCE_WORSE: [(usize, usize); 25] = [
 const HOSTILE_FACTORS: [usize; 16] =
     [3, 5, 15, 17, 51, 85, 255, 257, 65_535, 65_537, 8, 64, 1024, 8192, 65_536, 131_072];
 
-/// Those that were [worse once](ONCE_WORSE) and `count` others, of up to `max_keys` keys.
+/// The [hard ones](HARD_SIZES) and `count` others, of up to `max_keys` keys.
 ///
 /// A quarter each: anything, 1 to 100 keys, 8 to 42 KB with few bits per key, and numbers of bits
 /// at or next to multiples of a [hostile factor](HOSTILE_FACTORS).
@@ -44,7 +45,7 @@ fn sizes(count: usize, max_keys: usize, seed: u64) -> Vec<(usize, usize)> {
             }
         }
     });
-    ONCE_WORSE.into_iter().chain(others).collect()
+    HARD_SIZES.into_iter().chain(others).collect()
 }
 
 /// The rates of LevelDB's and of the tuned filters of the same keys.
@@ -116,7 +117,7 @@ fn tuned_filters_of_tables_have_a_twelfth_fewer_false_positives() {
     let sizes = (0..40).map(|_| (10 + of_any_magnitude(20_000, &mut below), 4000 + below(20_001)));
     let mean = mean_ratio(sizes, Effort { matches: 1500, max_lookups: 1 << 18 });
     println!("mean: {mean:.3}");
-    assert!(mean < 0.95, "{mean}");
+    assert!(mean < 0.92, "{mean}");
 }
 
 #[test]

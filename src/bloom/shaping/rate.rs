@@ -10,7 +10,7 @@
 //! - One key in 2<sup>32</sup> has the query's hash.
 //!
 //! It holds for lengths that spread probes evenly, and for those whose number of bits is a multiple
-//! of 3 or 5 or a power of two. Only [`tuned`](super::tuned) knows how far others are off.
+//! of 3 or 5 or a power of two. The constants without another reason are fitted to measured filters.
 
 /// The number of hashes.
 pub(super) const NUM_HASHES: f64 = 4294967296.0;
@@ -22,25 +22,22 @@ pub(super) const NUM_VALUES: f64 = 196606.0;
 /// A value in the middle third comes from one hash in so many.
 const HASHES_OF_A_VALUE: f64 = 131072.0;
 
-/// How often a key has the bits of a query, but for those that other keys have set, and how often a
-/// query looks at one bit twice: as often as two bits are one, times this. Fitted to filters of 60
-/// to 30,000 bits with 3 to 16 probes.
+/// The weight of keys that have nearly the probes of a query.
 const ALIKE: f64 = 2.22;
 
-/// So many keys more are as good as those that queries are to themselves, in the fit of [`ALIKE`].
+/// For how many such keys a query counts that looks at one bit twice.
 const KEYS_OF_A_QUERY: f64 = 3.0;
 
-/// More probes of a key meet where the number of bits is a power of two: a step's low bits alone
-/// decide. Fitted to filters of 64 to 32,768 bits.
+/// More probes of a key meet if the number of bits is a power of two: a step's low bits decide.
 const POWER_OF_TWO: f64 = 1.8;
 
 /// A step between probes that wraps at 2<sup>32</sup>, which is 1 modulo 3 and 5, keeps most of its
-/// remainder. Fitted to filters of 100 to 60,000 bits.
+/// remainder.
 const MULTIPLE_OF_3: f64 = 0.08;
 const MULTIPLE_OF_5: f64 = 0.06;
 
 /// How many times [`NUM_VALUES`] queries of all, over the square of the probes, keep all their
-/// probes where third probes go. Fitted to filters of 200,000 to 100 million bits.
+/// probes where third probes go.
 const STEPS_AMONG_THIRD_PROBES: f64 = 2.3;
 
 /// The rates of filters that differ in their number of probes only.

@@ -60,7 +60,11 @@ impl SortedRun {
         let millibits = self.millibits(num_bytes);
         let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits as u128)?;
         let rate = tuned_rate(leveldb, self.keys_per_filter);
-        (num_bytes >= 8 && len > 0).then_some(Choice { num_bytes, len, rate })
+        (num_bytes >= 8 && len > 0 && self.keys_per_filter > 0).then_some(Choice {
+            num_bytes,
+            len,
+            rate,
+        })
     }
 
     /// The most with which no filter has more bytes.

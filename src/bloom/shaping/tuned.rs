@@ -1,7 +1,5 @@
-//! The length and the number of probes of tuned filters.
-//!
-//! Readers take both from the filter's bytes, so a writer may choose any. A filter of a filter block
-//! takes a fraction of a microsecond to make, so both are chosen in a part of that.
+//! The length and the number of probes of tuned filters, chosen in a part of the fraction of a
+//! microsecond that a filter of a filter block takes to make.
 
 use super::rate::{NUM_HASHES, NUM_VALUES, Rates, float};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
@@ -12,13 +10,24 @@ pub(super) const NUM_REACHED: u64 = 1 << 32;
 /// From so many bits on, a length is worth how seldom third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
 
-/// One more probe must take away a thousandth of the false positives, which is far more than
-/// rounding.
+/// One more probe must remove a thousandth of the false positives, which is far more than rounding.
 const WORTH_A_PROBE: f64 = 0.999;
 
-/// Fewer probes than LevelDB's must take away 3%: of fewer than 20 keys, the rate of few probes is
-/// expected to be up to 9% lower than that of one more when measured they differ by nothing.
+/// Fewer probes than LevelDB's must remove 3% of the false positives: below 20 keys the formula
+/// favours few probes. Fitted to 8 to 13 keys with 6 to 10 bits each.
 const WORTH_FEWER_PROBES: f64 = 0.97;
+
+/// What it costs a length if its number of bits shares a factor with 2<sup>32</sup> - 1, in
+/// [meetings](Lattice::meetings), as measured for 3, 5 and 17; others are to be avoided.
+const SHARED_FACTORS: [(u64, f64); 5] = [(3, 0.7), (5, 0.25), (17, 0.05), (257, 2.0), (65537, 4.0)];
+
+/// The same if its number of bits is a small number times a power of two, or [seventh probes
+/// meet](sevenths_meet): as much as other lengths differ by.
+const ROUND: f64 = 1.0;
+const SEVENTHS_MEET: f64 = 2.0;
+
+/// Lengths whose costs differ by less are as good as each other.
+const AS_GOOD: f64 = 0.02;
 
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another one, at least as long.
 pub(in crate::bloom) fn tuned(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
@@ -61,7 +70,8 @@ fn best(rates: &Rates, start: u8, leveldb: u8) -> (u8, f64) {
         }
         best = (more, rate);
     }
-    if best.0 > start {
+    // From 4 up, two probes, which have no third one, may still be better.
+    if best.0 > start && start > 4 {
         return best;
     }
     for fewer in (1..start).rev() {
@@ -84,7 +94,7 @@ fn best(rates: &Rates, start: u8, leveldb: u8) -> (u8, f64) {
 
 /// Where to seek the number of probes, which only decides how long it takes: LevelDB's number, or,
 /// with many bits for each key, about that from which queries with less than all bits make up most
-/// false positives.
+/// false positives: fitted to the formula at 24 to 64 bits for each of up to a million keys.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn start(leveldb: BloomFilterShape, num_bits: u64, num_keys: usize) -> u8 {
     let [bits, keys] = [num_bits, num_keys as u64].map(|n| f64::from(n.ilog2()) + 0.5);
@@ -120,7 +130,7 @@ fn evenest_length(longest: usize) -> usize {
     let candidates: [_; 12] = std::array::from_fn(|shorter| Length::new(longest - shorter));
     let least = candidates.iter().map(|length| length.cost).fold(f64::INFINITY, f64::min);
     // Many large filters have lengths in which no two meet, some only just.
-    let least = candidates.iter().filter(|length| length.cost <= least + 0.02);
+    let least = candidates.iter().filter(|length| length.cost <= least + AS_GOOD);
     least
         .max_by(|a, b| a.shortest.total_cmp(&b.shortest))
         .map_or(longest, |length| length.num_bytes)
@@ -140,13 +150,12 @@ impl Length {
     fn new(num_bytes: usize) -> Self {
         let num_bits = num_bytes as u64 * 8;
         let lattice = Lattice::new(num_bits);
-        let factors = [(3, 0.7), (5, 0.25), (17, 0.05), (257, 2.0), (65537, 4.0)];
-        let shared = factors.into_iter().filter(|&(factor, _)| num_bits % factor == 0);
+        let shared = SHARED_FACTORS.into_iter().filter(|&(factor, _)| num_bits % factor == 0);
         let is_round = num_bits >> num_bits.trailing_zeros() <= 64;
         let cost = lattice.meetings()
             + shared.map(|(_, cost)| cost).sum::<f64>()
-            + if is_round { 1.0 } else { 0.0 }
-            + if sevenths_meet(num_bits) { 2.0 } else { 0.0 };
+            + if is_round { ROUND } else { 0.0 }
+            + if sevenths_meet(num_bits) { SEVENTHS_MEET } else { 0.0 };
         Self { num_bytes, cost, shortest: dot(lattice.basis[0], lattice.basis[0]) }
     }
 }
