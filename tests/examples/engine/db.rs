@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;
-use std::{fs, io, mem};
+use std::{fs, io};
 
 use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomHash, bloom_hashes};
 
@@ -104,20 +104,24 @@ impl Engine {
     /// flushes, so that each has about twice the keys of the one above it, or more.
     pub(crate) fn flush(&self, min_keys: usize) -> io::Result<()> {
         let State { memtable, levels } = &mut *self.state.write().unwrap();
-        if memtable.entries.get_mut().unwrap().len() < min_keys {
+        let newest = memtable.entries.get_mut().unwrap();
+        if newest.len() < min_keys {
             return Ok(()); // perhaps another thread has just done it
         }
         let number = levels.keys().last().map_or(1, |number| number + 1);
-        let merged = levels.split_off(&((number & (number - 1)) + 1));
+        let first_merged = (number & (number - 1)) + 1;
         let mut entries = Entries::new();
-        merged.values().try_for_each(|table| table.add_to(&mut entries))?;
-        let memtable = mem::replace(memtable, Memtable::new());
-        entries.extend(memtable.entries.into_inner().unwrap());
+        levels.range(first_merged..).try_for_each(|(_, table)| table.add_to(&mut entries))?;
+        entries.extend(newest.clone());
         // As the levels will be, so that their filters can share their bytes.
         let mut num_keys = vec![entries.len()];
-        num_keys.extend(levels.values().rev().map(|table| table.num_keys));
+        num_keys.extend(levels.range(..first_merged).rev().map(|(_, table)| table.num_keys));
         let path = self.dir.join(number.to_string());
-        levels.insert(number, Table::create(&path, entries, number, (self.filters)(&num_keys))?);
+        let table = Table::create(&path, entries, number, (self.filters)(&num_keys))?;
+        // Only now, when nothing can fail any more that would lose keys.
+        *memtable = Memtable::new();
+        let merged = levels.split_off(&first_merged);
+        levels.insert(number, table);
         merged.keys().try_for_each(|number| fs::remove_file(self.dir.join(number.to_string())))
     }
 }

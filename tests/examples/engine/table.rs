@@ -65,7 +65,8 @@ impl Table {
         let file = fs::read(path)?;
         let index = read_block(&file, number(&file[file.len().saturating_sub(8)..]))?;
         let mut index: Vec<_> = pairs(index).map(|(key, at)| (key.to_vec(), number(at))).collect();
-        let (name, offset) = index.pop().ok_or(io::ErrorKind::InvalidData)?;
+        let last = index.pop().filter(|_| !index.is_empty()); // a table has data blocks
+        let (name, offset) = last.ok_or(io::ErrorKind::InvalidData)?;
         // Filters of another policy, or with a wrong checksum, would deny keys that are there; an
         // empty filter block denies none.
         let filters = read_block(&file, offset).ok().filter(|_| name == POLICY.name().as_bytes());
