@@ -47,7 +47,7 @@ fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) 
     let mut errors: Vec<_> = (0..num_filters as u64).map(&mut error).collect();
     errors.sort_by(f64::total_cmp);
     let errors = [num_filters / 2, num_filters * 9 / 10, num_filters - 1].map(|i| errors[i]);
-    println!("{min} to {max} keys, {fill} % full: {errors:.1?} % off");
+    println!("{min} to {max} keys, {fill}% full: {errors:.1?}% off");
     errors
 }
 
@@ -63,7 +63,7 @@ fn assert_estimates_are_near(num_filters: usize, max: usize) {
 
 #[track_caller]
 fn assert_near(errors: [f64; 3], [half, most]: [f64; 2]) {
-    assert!(errors[0] <= half && errors[1] <= most && errors[2] < 100.0, "{errors:.1?} % off");
+    assert!(errors[0] <= half && errors[1] <= most && errors[2] < 100.0, "{errors:.1?}% off");
 }
 
 #[test]

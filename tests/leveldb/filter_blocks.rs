@@ -19,7 +19,7 @@ use crate::tables::{Options, TempPath, any_options, any_writes, tables, write_da
 
 const FOOTER_LEN: usize = 48;
 
-/// What a look-up needs of a table, until it reads a data block.
+/// What a lookup needs of a table, until it reads a data block.
 struct Filters {
     user_keys: RangeInclusive<Vec<u8>>,
     /// For each data block, the user key of its index entry, and its offset.
