@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
 }
 
 /// Returns how many keys were lost.
-fn run(dir: &Path) -> io::Result<u32> {
+fn run(dir: &Path) -> io::Result<usize> {
     // Not println!, which panics when its reader has seen enough.
     writeln!(io::stdout(), "{:22}  bytes of filters  reads for 1,000 absent keys", "")?;
     let mut num_lost = 0;
@@ -56,7 +56,7 @@ fn run(dir: &Path) -> io::Result<u32> {
 }
 
 /// Opens the engine, prints what its filters do, and returns how many keys were lost.
-fn check(dir: &Path, name: &str) -> io::Result<u32> {
+fn check(dir: &Path, name: &str) -> io::Result<usize> {
     let engine = Engine::open(dir, CHOICES[0].1)?;
     NUM_READS.store(0, Ordering::Relaxed);
     let num_found = count_lost(&engine, NUM_KEYS..2 * NUM_KEYS)?;
@@ -70,23 +70,20 @@ fn check(dir: &Path, name: &str) -> io::Result<u32> {
 /// The best policy for the first level, if all levels may have 9 bits for a key in the mean.
 fn share(num_keys: &[usize]) -> BloomFilterPolicy {
     // In 2^19 bytes of data blocks are some 3,800 keys, which share a filter.
-    let run =
-        |keys: &usize| SortedRun { num_filters: keys.div_ceil(3_800), keys_per_filter: 3_800 };
-    let runs: Vec<_> = num_keys.iter().map(run).collect();
+    let run = |num_filters| SortedRun { num_filters, keys_per_filter: 3_800 };
+    let runs: Vec<_> = num_keys.iter().map(|keys| run(keys.div_ceil(3_800))).collect();
     let total_len = num_keys.iter().sum::<usize>() * 9 / 8;
     BloomFilterPolicy::for_runs(total_len, &runs)[0].unwrap_or(LEVELDB)
 }
 
 /// Two threads write every second key and look it up at once; then every tenth is deleted. Returns
 /// how many were not found.
-fn fill(engine: &Engine) -> io::Result<u32> {
+fn fill(engine: &Engine) -> io::Result<usize> {
     let write = |first: u32| {
-        let mut num_lost = 0;
-        for i in (first..NUM_KEYS).step_by(2) {
+        (first..NUM_KEYS).step_by(2).try_fold(0, |num_lost, i| {
             engine.put(&key(i), Some(key(i).repeat(6)))?;
-            num_lost += u32::from(engine.get(&key(i))?.is_none());
-        }
-        io::Result::Ok(num_lost)
+            io::Result::Ok(num_lost + usize::from(engine.get(&key(i))?.is_none()))
+        })
     };
     let num_lost = thread::scope(|threads| {
         let odd = threads.spawn(|| write(1));
@@ -97,25 +94,18 @@ fn fill(engine: &Engine) -> io::Result<u32> {
     Ok(num_lost)
 }
 
-/// Looks up all keys of a range, by turns 1,000 together and 1,000 one by one. Returns how many have
-/// another value.
-fn count_lost(engine: &Engine, range: Range<u32>) -> io::Result<u32> {
+/// Returns how many keys of a range have another value: by turns 1,000 are asked for together, and
+/// 1,000 one by one.
+fn count_lost(engine: &Engine, range: Range<u32>) -> io::Result<usize> {
     let is_there = |i| i < NUM_KEYS && i % 10 != 0;
     let mut all: Vec<_> = range.map(|i| (key(i), is_there(i).then(|| key(i).repeat(6)))).collect();
     all.sort();
-    let mut num_lost = 0;
-    for (i, all) in all.chunks(1_000).enumerate() {
+    all.chunks(1_000).enumerate().try_fold(0, |num_lost, (i, all)| {
         let keys: Vec<_> = all.iter().map(|(key, _)| key.as_slice()).collect();
-        let found = if i % 2 == 0 {
-            engine.multi_get(&keys)?
-        } else {
-            keys.iter().map(|key| engine.get(key)).collect::<io::Result<_>>()?
-        };
-        for ((_, value), found) in all.iter().zip(found) {
-            num_lost += u32::from(found != *value);
-        }
-    }
-    Ok(num_lost)
+        let one_by_one = || keys.iter().map(|key| engine.get(key)).collect();
+        let found = if i % 2 == 0 { engine.multi_get(&keys) } else { one_by_one() }?;
+        Ok(num_lost + all.iter().zip(found).filter(|((_, value), found)| value != found).count())
+    })
 }
 
 /// Without a pattern; from [`NUM_KEYS`] up they are absent.
