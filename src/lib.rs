@@ -51,7 +51,7 @@
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | open a table by its policy's name | [`BloomFilterPolicy::GOLEVELDB_NAME`] shows how |
 //!
-//! A whole engine with all of these is the crate's example `engine`.
+//! The crate's example `engine` is a small engine that uses most of these.
 //!
 //! **The checksum comes first.** Verify a filter block's checksum before you ask it: with wrong
 //! bytes no filter keeps its keys. Lookups and readers take any bytes without a panic, an overflow

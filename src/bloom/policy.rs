@@ -225,7 +225,8 @@ impl BloomFilterPolicy {
     /// `filter`: the answer of [`key_may_match`](FilterPolicy::key_may_match), on any bytes.
     ///
     /// For one key and many filters that are asked once, such as those of filter blocks: see
-    /// [`FilterBlockReader::filter`](crate::FilterBlockReader::filter).
+    /// [`FilterBlockReader::filter`](crate::FilterBlockReader::filter). Takes time linear in the number
+    /// of probes; never panics, and allocates nothing.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
