@@ -44,7 +44,7 @@ pub struct FilterBlockBuilder<P> {
     ends: Vec<usize>,
     /// Empty between filters; keeps its allocation for the next list of pending keys.
     key_list: Vec<&'static [u8]>,
-    /// The filters so far, and what a policy that panicked left of one more.
+    /// The filters so far, of `filters_len` bytes, and what a policy that panicked left of one more.
     result: Vec<u8>,
     filters_len: usize,
     /// Where each filter starts in `result`.

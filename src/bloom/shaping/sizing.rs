@@ -3,8 +3,8 @@
 use super::tuned::{NUM_REACHED, tuned_rate};
 use crate::bloom::shape::BloomFilterShape;
 
-/// The fewest millibits per key with which a tuned filter of `num_keys` keys is expected to have at
-/// most `rate`.
+/// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
+/// have at most `rate`.
 pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<usize> {
     if !(rate > 0.0 && rate < 1.0) {
         return None;
