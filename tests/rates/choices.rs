@@ -30,30 +30,37 @@ fn assert_within_bounds(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u
     (less, shape.num_probes())
 }
 
+/// A number that hardly ever stays the same when one of `numbers` changes.
+fn digest(numbers: impl Iterator<Item = usize>) -> u64 {
+    numbers.fold(0, |digest: u64, n| digest.wrapping_mul(0x100000001b3) ^ n as u64)
+}
+
 #[test]
 fn choices_are_the_same_everywhere() {
-    let policy = BloomFilterPolicy::new(10);
-    let shapes = [0, 100, 1000, 10_000, 75_000, 150_000, 300_000, 10_000_000]
-        .map(|num_keys| assert_within_bounds(policy, num_keys));
-    assert_eq!(shapes, [(0, 6), (0, 7), (1, 7), (9, 7), (4, 8), (1, 8), (2, 8), (4, 8)]);
-
-    // A digest of some thousand shapes of all magnitudes.
     let mut below = drawn(1);
-    let digest = (0..5000).fold(0_u64, |digest, _| {
+    let shapes = (0..5000).flat_map(|_| {
         let num_keys = of_any_magnitude(10_000_000, &mut below);
         let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(63_000));
         let (less, num_probes) = assert_within_bounds(policy, num_keys);
-        digest.wrapping_mul(0x100000001b3) ^ (less as u64) << 8 ^ u64::from(num_probes)
+        [less, num_probes.into()]
     });
-    assert_eq!(digest, 1837153653923926625);
+    assert_eq!(digest(shapes), 12852620641707056348);
 
-    let millibits = |policy: Option<BloomFilterPolicy>| policy.map(|p| p.millibits_per_key());
-    let sized = [(0.01, 30), (0.003, 5000), (0.01, 200_000), (1e-9, 200_000)]
-        .map(|(rate, keys)| millibits(BloomFilterPolicy::for_false_positive_rate(rate, keys)));
-    assert_eq!(sized, [Some(9867), Some(12188), Some(10214), None]);
-    let shared = policies(2_500_000, &[(1, 100), (10, 5000), (100, 20_000)]);
-    let shared: Vec<_> = shared.into_iter().map(millibits).collect();
-    assert_eq!(shared, [Some(62320), Some(17281), Some(9564)]);
+    let millibits = |policy: Option<BloomFilterPolicy>| policy.map_or(0, |p| p.millibits_per_key());
+    let sized = (0..2000).map(|_| {
+        let lookups = u32::try_from(of_any_magnitude(100_000, &mut below)).expect("few");
+        let num_keys = of_any_magnitude(10_000_000, &mut below);
+        millibits(BloomFilterPolicy::for_false_positive_rate(0.5 / f64::from(lookups), num_keys))
+    });
+    assert_eq!(digest(sized), 13251867047545701441);
+
+    let shared = (0..200).flat_map(|_| {
+        let runs = [1, 10, 100, 1000]
+            .map(|max| (of_any_magnitude(max, &mut below), of_any_magnitude(100_000, &mut below)));
+        let num_keys: usize = runs.iter().map(|(filters, keys)| filters * keys).sum();
+        policies(below(3 * num_keys), &runs).into_iter().map(millibits)
+    });
+    assert_eq!(digest(shared), 3441011348903246466);
 }
 
 #[test]

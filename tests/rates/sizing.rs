@@ -78,11 +78,8 @@ fn neighbouring_sizes_get_nearly_the_same_bits_per_key() {
                 continue;
             }
             let sizes = [(1 << power) - 1, 1 << power, (1 << power) + 1];
-            let millibits = sizes.map(|num_keys| {
-                BloomFilterPolicy::for_false_positive_rate(rate, num_keys)
-                    .unwrap()
-                    .millibits_per_key()
-            });
+            let reached = BloomFilterPolicy::for_false_positive_rate;
+            let millibits = sizes.map(|n| reached(rate, n).unwrap().millibits_per_key());
             let [least, most] =
                 [millibits.iter().min(), millibits.iter().max()].map(Option::unwrap);
             assert!(most - least <= 300, "2^{power} keys, {rate}: {millibits:?}");

@@ -5,7 +5,7 @@ use super::rate::{NUM_HASHES, NUM_VALUES, Rates, float};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
 
 /// The bits that hashes reach.
-pub(super) const NUM_REACHED: u64 = 1 << 32;
+const NUM_REACHED: u64 = 1 << 32;
 
 /// From so many bits on, a length is worth how seldom third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
