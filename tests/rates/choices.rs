@@ -61,6 +61,11 @@ fn choices_are_the_same_everywhere() {
         policies(below(3 * num_keys), &runs).into_iter().map(millibits)
     });
     assert_eq!(digest(shared), 3441011348903246466);
+
+    // At 65,536 bits, from where on lengths are chosen in another way.
+    assert_eq!(BloomFilterPolicy::new(8).tuned().shape(8192).filter_len(), 8190);
+    let reached = BloomFilterPolicy::for_false_positive_rate(0.021595, 8192);
+    assert_eq!(millibits(reached), 8000);
 }
 
 #[test]
@@ -86,12 +91,13 @@ fn without_keys_and_above_all_hashes_shapes_are_leveldbs() {
         (usize::MAX, 1),
         (1, usize::MAX),
         (1000, usize::MAX / 1000),
+        (1 << 20, 1 << 12),
     ] {
         let policy = BloomFilterPolicy::new(bits_per_key);
         // Where a usize holds as many bits.
-        let num_bits = bits_per_key.checked_mul(num_keys);
-        if num_bits.is_some_and(|num_bits| num_bits == 0 || num_bits as u64 > 1 << 32) {
-            assert_eq!(policy.tuned().shape(num_keys), policy.shape(num_keys));
+        if let Some(num_bits) = bits_per_key.checked_mul(num_keys) {
+            let is_leveldbs = policy.tuned().shape(num_keys) == policy.shape(num_keys);
+            assert_eq!(is_leveldbs, num_bits == 0 || num_bits as u64 > 1 << 32, "{policy:?}");
         }
     }
     // And so are those without bits per key, of 64 bits.
