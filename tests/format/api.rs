@@ -254,6 +254,7 @@ fn a_length_above_usize_panics_before_a_buffer_is_touched() {
     assert_eq!(longest.shape(1).filter_len(), usize::MAX / 8 + 2);
     assert_eq!(longest.shape(1).num_bits(), (usize::MAX as u64).saturating_add(1));
     assert_eq!(longest.shape(0).filter_len(), 9);
+    assert_eq!(longest.millibits_per_key(), usize::MAX);
 
     let message = "capacity overflow";
     let in_thousandths = BloomFilterPolicy::from_millibits_per_key(usize::MAX);

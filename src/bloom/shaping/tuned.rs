@@ -207,17 +207,15 @@ impl Lattice {
         /// How many pairs of third probes have the same value.
         const SAME_VALUE: f64 = 6.6e-6;
         let [a, b] = self.basis;
-        // As far as points with both coordinates below 1 can be; more are not looked at where
-        // nearly all meet.
-        let reach = (2.0 / dot(a, a)).sqrt().min(64.0);
+        // Points with both coordinates below 1 are hardly ever farther, and weigh next to nothing
+        // there; more are not looked at where nearly all meet.
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+        let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
         let mut sum = 0.0;
         for times_b in 0..4 {
             let line = b.map(|x| f64::from(times_b) * x);
-            let center = -dot(line, a) / dot(a, a);
-            #[expect(clippy::cast_possible_truncation, reason = "at most 66")]
-            let [first, last] = [(center - reach) as i32, (center + reach) as i32];
             // Each point stands for its opposite, too.
-            for times_a in if times_b == 0 { 1 } else { first }..=last {
+            for times_a in if times_b == 0 { 1 } else { -reach }..=reach {
                 let times_a = f64::from(times_a);
                 let [t, y] = [0, 1].map(|axis| (line[axis] + times_a * a[axis]).abs());
                 if t < 1.0 && y < 1.0 {
