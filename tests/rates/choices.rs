@@ -61,6 +61,9 @@ fn choices_are_the_same_everywhere() {
         policies(below(3 * num_keys), &runs).into_iter().map(millibits)
     });
     assert_eq!(digest(shared), 3441011348903246466);
+    // Bytes that one run could have for itself, to the last.
+    let shared = policies(147, &[(1, 3), (3, 173)]).into_iter().map(millibits);
+    assert!(shared.eq([29_333, 2034]));
 
     // At 65,536 bits, from where on lengths are chosen in another way.
     assert_eq!(BloomFilterPolicy::new(8).tuned().shape(8192).filter_len(), 8190);
