@@ -193,7 +193,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         let num_probes = f64::from(shape.num_probes());
         let mut num_keys = probes / num_probes;
         if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {
-            // Four rounds leave less than 0.1% of an error of at most a third.
+            // The first guess is at most a third too low; four rounds leave less than 0.1%.
             for _ in 0..4 {
                 num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
             }

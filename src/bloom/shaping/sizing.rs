@@ -13,7 +13,8 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
         BloomFilterShape::leveldb(num_keys, millibits.into())
             .is_some_and(|leveldb| tuned_rate(leveldb, num_keys) <= rate)
     };
-    // More bits are out of reach of hashes; and the answer is the same on every platform.
+    // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the same
+    // on every platform.
     let most = u64::from(u32::MAX) * 1000 / num_keys.max(1) as u64;
     if !reaches(most) {
         return None;
