@@ -125,7 +125,8 @@ fn a_builder_keeps_its_buffer_and_makes_filters_as_policies_do() {
         // The hashes lie where those of the first, largest filter lay.
         let expected = usize::from(num_keys == 100_000);
         let (keys, mut dst) = (keys(num_keys), Vec::new());
-        assert_allocations(expected, num_keys, || builder.extend(&keys));
+        let extend = || assert_allocations(expected, num_keys, || builder.extend(&keys));
+        assert_eq!(peak_bytes(extend), expected * 4 * 100_000);
         assert_allocations(1, num_keys, || builder.finish_into(POLICY.tuned(), &mut dst));
         dst.clear();
         assert_allocations(0, num_keys, || keys.iter().for_each(|key| builder.add_key(key)));
@@ -251,6 +252,20 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
             let at_most = at_most + (1 << doublings);
             assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
         }
+    }
+}
+
+#[test]
+fn keys_of_a_filter_block_wait_with_24_bytes_beside_each_or_40_under_a_policy_for_internal_keys() {
+    let policies: [(&dyn FilterPolicy, _); 2] =
+        [(&POLICY, 24), (&InternalKeyPolicy::new(POLICY), 40)];
+    for (policy, beside) in policies {
+        let mut builder = FilterBlockBuilder::new(policy);
+        let peak = peak_bytes(|| {
+            (0..1 << 14).for_each(|_| builder.add_key(&[7; 8]));
+            builder.start_block(2048);
+        });
+        assert_eq!(peak >> 14, 8 + beside + 1); // and 10 bits of the filter
     }
 }
 

@@ -158,7 +158,7 @@ impl BloomFilterPolicy {
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
         let millibits = shaping::millibits_for_rate(rate, num_keys)?;
-        Some(Self::from_millibits_per_key(millibits).tuned())
+        Some(Self::with_millibits(millibits.into()).tuned())
     }
 
     /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of a key

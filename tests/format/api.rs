@@ -127,7 +127,6 @@ fn types_have_the_common_traits() {
 fn the_default_has_10_bits_per_key_and_leveldbs_name() {
     assert_eq!(BloomFilterPolicy::default(), BloomFilterPolicy::new(10));
     assert_eq!(BloomFilterPolicy::default().millibits_per_key(), 10_000);
-    assert_eq!(BloomFilterPolicy::default().shape(100).num_probes(), 6);
     assert_eq!(BloomFilterPolicy::default().name(), "leveldb.BuiltinBloomFilter2");
     assert_eq!(BloomFilterPolicy::NAME, "leveldb.BuiltinBloomFilter2");
     assert_eq!(BloomFilterPolicy::GOLEVELDB_NAME, "leveldb.BuiltinBloomFilter");

@@ -118,11 +118,8 @@ fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes() {
     for i in 0..20_000 {
         let max = if i % 2 == 0 { usize::MAX } else { 1 << 16 };
         let num_keys = of_any_magnitude(max, &mut below) - 1;
-        let in_whole_bits = i % 3 == 0;
-        let millibits = match of_any_magnitude(max, &mut below) - 1 {
-            millibits if in_whole_bits => millibits / 1000 * 1000,
-            millibits => millibits,
-        };
+        let step = if i % 3 == 0 { 1000 } else { 1 };
+        let millibits = (of_any_magnitude(max, &mut below) - 1) / step * step;
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
         assert_eq!(policy.millibits_per_key(), millibits);
         let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
@@ -133,7 +130,7 @@ fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes() {
             assert_eq!(shape.num_bits(), shape.filter_len() as u64 * 8 - 8);
             let num_probes = (millibits as u128 * 69 / 100_000).clamp(1, 30);
             assert_eq!(u128::from(shape.num_probes()), num_probes, "{millibits} millibits");
-            if in_whole_bits {
+            if step == 1000 {
                 let bits_per_key = millibits / 1000;
                 assert_eq!(policy, BloomFilterPolicy::new(bits_per_key));
                 let num_bytes = reference::num_bytes(bits_per_key, num_keys);

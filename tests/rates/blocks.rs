@@ -64,9 +64,8 @@ impl Level {
             let block = builder.finish();
             let reader = FilterBlockReader::new(policy, &block);
             filter_bytes += block.len() - 4 * reader.num_filters() - 5;
-            for (offset, key) in
-                self.offsets().cycle().zip(&mut keys).take(600_000 / self.num_tables)
-            {
+            let lookups = self.offsets().cycle().zip(&mut keys);
+            for (offset, key) in lookups.take(600_000 / self.num_tables) {
                 num_matches += usize::from(reader.key_may_match(offset, &key));
                 num_lookups += 1;
             }
@@ -79,9 +78,8 @@ impl Level {
 fn blocks_have_the_bytes_and_the_rates_of_whole_filters_of_the_mean_size() {
     for (levels, times) in LAYOUTS {
         let runs: Vec<_> = levels.iter().map(Level::run).collect();
-        let len =
-            |run: &SortedRun| run.num_filters * LEVELDB.shape(run.keys_per_filter).filter_len();
-        let budget: usize = runs.iter().map(len).sum();
+        let len = |run: &SortedRun| LEVELDB.shape(run.keys_per_filter).filter_len();
+        let budget: usize = runs.iter().map(|run| run.num_filters * len(run)).sum();
         let policies = BloomFilterPolicy::for_runs(budget, &runs);
 
         let (mut filter_bytes, mut rate, mut of_whole, mut of_equal) = (0, 0.0, 0.0, 0.0);

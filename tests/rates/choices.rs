@@ -119,6 +119,8 @@ fn only_rates_that_filters_have_are_reached() {
     for num_keys in 0..=3 {
         assert_eq!(reached(0.01, num_keys).unwrap().millibits_per_key(), 0);
     }
+    // Millibits that 32 bits do not hold, of a filter that they do.
+    assert_eq!(reached(2.328306442e-10, 1).unwrap().shape(1).filter_len(), 486_952_620);
     for rate in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!([0, 1000].map(|num_keys| reached(rate, num_keys)), [None; 2], "{rate}");
     }

@@ -31,10 +31,9 @@ fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
         }
     }
     ratios.sort_by(f64::total_cmp);
-    let at = |percent: usize| ratios[(ratios.len() - 1) * percent / 100];
-    let figures =
-        [0, 2, 25, 50, 75, 97, 100].map(|percent| format!("{percent}%: {:.3}", at(percent)));
-    println!("measured over asked, {} problems: {}", ratios.len(), figures.join(", "));
+    let at = |percent: usize| (percent, ratios[(ratios.len() - 1) * percent / 100]);
+    let figures = [0, 2, 25, 50, 75, 97, 100].map(at);
+    println!("measured over asked, {} problems, by per cent of them: {figures:.3?}", ratios.len());
     ratios
 }
 
@@ -51,9 +50,8 @@ fn filters_made_for_a_rate_have_it() {
 fn filters_made_for_300_rates_have_them() {
     let effort = Effort { matches: 10_000, max_lookups: 100_000_000 };
     let ratios = measured_over_asked(&problems(300, 1e7), effort);
-    let as_asked = ratios.iter().filter(|ratio| (0.85..=1.05).contains(*ratio)).count();
-    println!("{as_asked} of {} measure 0.85 to 1.05", ratios.len());
-    assert!(as_asked * 100 >= ratios.len() * 95);
+    let quarter = ratios.len() / 4;
+    assert!(ratios[quarter] >= 0.98 && ratios[3 * quarter] <= 1.02, "{ratios:?}");
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
 
@@ -72,17 +70,14 @@ fn a_twentieth_fewer_bits_do_not_have_the_rate() {
 #[test]
 fn neighbouring_sizes_get_nearly_the_same_bits_per_key() {
     for power in 9..=22 {
-        for rate in [0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
-            // Only of so many keys too many share their hash with another.
-            if (power, rate) == (21, 0.0003) || (power, rate) == (22, 0.0003) {
-                continue;
-            }
-            let sizes = [(1 << power) - 1, 1 << power, (1 << power) + 1];
-            let reached = BloomFilterPolicy::for_false_positive_rate;
-            let millibits = sizes.map(|n| reached(rate, n).unwrap().millibits_per_key());
-            let [least, most] =
-                [millibits.iter().min(), millibits.iter().max()].map(Option::unwrap);
-            assert!(most - least <= 300, "2^{power} keys, {rate}: {millibits:?}");
+        // Of more keys too many share their hash with another for the lowest.
+        let num_rates = if power <= 20 { 6 } else { 5 };
+        for &rate in &[0.1, 0.03, 0.01, 0.003, 0.001, 0.0003][..num_rates] {
+            let reached = |n| BloomFilterPolicy::for_false_positive_rate(rate, n).unwrap();
+            let mut millibits =
+                [0, 1, 2].map(|i| reached((1 << power) + i - 1).millibits_per_key());
+            millibits.sort_unstable();
+            assert!(millibits[2] - millibits[0] <= 300, "2^{power} keys, {rate}: {millibits:?}");
         }
     }
 }

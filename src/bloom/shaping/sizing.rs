@@ -5,7 +5,7 @@ use crate::bloom::shape::BloomFilterShape;
 
 /// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
 /// have at most `rate`.
-pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<usize> {
+pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<u64> {
     if !(rate > 0.0 && rate < 1.0) {
         return None;
     }
@@ -25,5 +25,5 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
         let middle = u64::midpoint(low, enough);
         if reaches(middle) { enough = middle } else { low = middle + 1 }
     }
-    usize::try_from(enough).ok()
+    Some(enough)
 }

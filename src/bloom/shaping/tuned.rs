@@ -212,7 +212,8 @@ impl Lattice {
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
         let mut sum = 0.0;
-        for times_b in 0..4 {
+        // With at least MANY_BITS no point of a fourth line has both coordinates below 1.
+        for times_b in 0..3 {
             let line = b.map(|x| f64::from(times_b) * x);
             // Each point stands for its opposite, too.
             for times_a in if times_b == 0 { 1 } else { -reach }..=reach {
