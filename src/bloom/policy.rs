@@ -158,7 +158,7 @@ impl BloomFilterPolicy {
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
         let millibits = shaping::millibits_for_rate(rate, num_keys)?;
-        Some(Self::with_millibits(millibits.into()).tuned())
+        Some(Self::with_millibits(millibits).tuned())
     }
 
     /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of a key
@@ -184,7 +184,7 @@ impl BloomFilterPolicy {
     /// Never panics. Takes some tens of microseconds and some ten kilobytes of memory for each run.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
-        let policy = |millibits| Self::from_millibits_per_key(millibits).tuned();
+        let policy = |millibits| Self::with_millibits(millibits).tuned();
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
         shares.map(|millibits| millibits.map(policy)).collect()
     }

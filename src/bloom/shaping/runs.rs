@@ -2,7 +2,6 @@
 
 use super::rate::{NUM_HASHES, float};
 use super::tuned::tuned_rate;
-use crate::bloom::shape::BloomFilterShape;
 
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
@@ -57,9 +56,7 @@ impl SortedRun {
     /// Filters of so many bytes, if they can be made.
     fn choice(&self, num_bytes: usize) -> Option<Choice> {
         let len = self.num_filters.checked_mul(num_bytes.checked_add(1)?)?;
-        let millibits = self.millibits(num_bytes);
-        let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits as u128)?;
-        let rate = tuned_rate(leveldb, self.keys_per_filter);
+        let rate = tuned_rate(self.millibits(num_bytes), self.keys_per_filter)?;
         (num_bytes >= 8 && len > 0 && self.keys_per_filter > 0).then_some(Choice {
             num_bytes,
             len,
@@ -68,9 +65,8 @@ impl SortedRun {
     }
 
     /// The most with which no filter has more bytes.
-    fn millibits(&self, num_bytes: usize) -> usize {
-        let millibits = num_bytes as u128 * 8000 / self.keys_per_filter.max(1) as u128;
-        usize::try_from(millibits).unwrap_or(usize::MAX)
+    fn millibits(&self, num_bytes: usize) -> u128 {
+        num_bytes as u128 * 8000 / self.keys_per_filter.max(1) as u128
     }
 
     /// The choices from none up of which each next one is worth less for its bytes: no sum of others
@@ -106,7 +102,7 @@ impl SortedRun {
 pub(in crate::bloom) fn millibits_for_runs(
     total_len: usize,
     runs: &[SortedRun],
-) -> Vec<Option<usize>> {
+) -> Vec<Option<u128>> {
     let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
     // A step leads from one choice of a hull to the next: its worth, the run, the first one's index.
     let mut steps = Vec::new();

@@ -45,10 +45,12 @@ pub(in crate::bloom) fn tuned(leveldb: BloomFilterShape, num_keys: usize) -> Blo
     BloomFilterShape { num_bytes, num_probes }
 }
 
-/// About the rate of the [`tuned`] filter, in some tens of nanoseconds for any length.
-pub(super) fn tuned_rate(leveldb: BloomFilterShape, num_keys: usize) -> f64 {
+/// About the rate of the [`tuned`] filter of `num_keys` keys, if a `usize` holds its number of bits:
+/// in some tens of nanoseconds for any length.
+pub(super) fn tuned_rate(millibits_per_key: u128, num_keys: usize) -> Option<f64> {
+    let leveldb = BloomFilterShape::leveldb(num_keys, millibits_per_key)?;
     if num_keys == 0 {
-        return 0.0;
+        return Some(0.0);
     }
     let (num_bits, rates) = if leveldb.num_bits() < MANY_BITS {
         let num_bits = even_length(leveldb) as u64 * 8;
@@ -57,7 +59,7 @@ pub(super) fn tuned_rate(leveldb: BloomFilterShape, num_keys: usize) -> f64 {
         let num_bits = leveldb.num_bits().min(NUM_REACHED);
         (num_bits, Rates::even(num_bits, num_keys))
     };
-    best(&rates, start(leveldb, num_bits, num_keys), leveldb.num_probes).1
+    Some(best(&rates, start(leveldb, num_bits, num_keys), leveldb.num_probes).1)
 }
 
 /// The fewest probes from which one more is not worth it, sought from `start` on, and their rate.
