@@ -53,21 +53,21 @@ impl FilterBlock {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         let policy = policy_of(&reader, &survey.blocks, contents);
         let fits = survey.candidates.iter().map(|keys| {
-            let is_remade = is_made_of(contents, policy, survey, keys);
+            let is_remade = is_made_of(&reader, contents, policy, survey, keys);
             (num_found(&reader, &survey.blocks, keys), is_remade, keys)
         });
         let best =
             fits.max_by_key(|&(found, is_remade, keys)| (found, is_remade, keys.trailer_len));
         let (num_found, is_remade, keys) = best.expect("all keys may be user keys");
-        // Each filter has an offset of four bytes.
-        let offsets = (0..contents.len() as u128 / 4).map(|i| i << base_lg(contents).min(64));
+        let offsets = (0..reader.num_filters() as u128).map(|i| i << reader.base_lg());
         let offsets = offsets.map_while(|i| u64::try_from(i).ok().filter(|&i| i < file_len));
         let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
         let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
         let filters = Self {
             policy_name: block.policy_name,
             num_bytes: contents.len(),
-            base_lg: base_lg(contents),
+            // As it stands there, even where it cannot be read by.
+            base_lg: contents.last().copied().unwrap_or_default(),
             num_filters: lens.len(),
             num_empty: lens.iter().filter(|&&len| len == 0).count(),
             // Filters that overlap may have more bits than a usize of 32 bits can say.
@@ -83,6 +83,7 @@ impl FilterBlock {
 
 /// Whether this crate makes the same filter block of the keys.
 fn is_made_of(
+    reader: &Reader<'_>,
     contents: &[u8],
     policy: Option<BloomFilterPolicy>,
     survey: &KeySurvey,
@@ -94,10 +95,10 @@ fn is_made_of(
         None if survey.num_keys() == 0 => BloomFilterPolicy::default(),
         None => return false,
     };
-    let base_lg = base_lg(contents);
+    let base_lg = reader.base_lg();
     let end = survey.blocks.last().map_or(0, |block| block.end);
     // Each filter has an offset of four bytes; a false base_lg could ask for billions.
-    let has_room = end.checked_shr(base_lg.into()).is_some_and(|n| n <= contents.len() as u64 / 4);
+    let has_room = end >> base_lg <= contents.len() as u64 / 4;
     has_room && contents == filter_block(policy, base_lg, &survey.blocks, &keys.hashes)
 }
 
@@ -221,18 +222,12 @@ fn with_hashes<'a>(
     })
 }
 
-/// The binary logarithm of the length of file that a filter is for; LevelDB always writes 11.
-fn base_lg(contents: &[u8]) -> u8 {
-    contents.last().copied().unwrap_or_default()
-}
-
 /// The blocks, together where they share a filter.
 pub(crate) fn sharing_a_filter(
     blocks: &[SurveyedBlock],
     base_lg: u8,
 ) -> impl Iterator<Item = &[SurveyedBlock]> {
-    let index_of = move |block: &SurveyedBlock| block.offset.checked_shr(base_lg.into());
-    blocks.chunk_by(move |a, b| index_of(a) == index_of(b))
+    blocks.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
 }
 
 /// The size of one filter.
@@ -274,7 +269,7 @@ pub(crate) fn policy_of(
 fn sizes(reader: &Reader<'_>, blocks: &[SurveyedBlock], contents: &[u8]) -> Option<Vec<Size>> {
     let mut sizes = Vec::new();
     let mut bytes_left = contents.len();
-    for sharing in sharing_a_filter(blocks, base_lg(contents)) {
+    for sharing in sharing_a_filter(blocks, reader.base_lg()) {
         let keys = sharing.iter().map(|block| block.num_keys).sum();
         if keys == 0 {
             continue;
