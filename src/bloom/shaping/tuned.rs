@@ -1,5 +1,5 @@
-//! The length and the number of probes of tuned filters, chosen in a part of the fraction of a
-//! microsecond that a filter of a filter block takes to make.
+//! The length and the number of probes of tuned filters. To choose them must take little beside the
+//! fraction of a microsecond in which a filter of a filter block is made.
 
 use super::rate::{NUM_HASHES, NUM_VALUES, Rates, float};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
