@@ -70,7 +70,7 @@ fn check(dir: &Path, name: &str) -> io::Result<usize> {
 /// The best policy for the first level, if all levels may have 9 bits for a key in the mean.
 fn share(num_keys: &[usize]) -> BloomFilterPolicy {
     // In 2^19 bytes of data blocks are some 3,800 keys, which share a filter.
-    let run = |num_filters| SortedRun { num_filters, keys_per_filter: 3_800 };
+    let run = |num_filters| SortedRun::new(num_filters, 3_800);
     let runs: Vec<_> = num_keys.iter().map(|keys| run(keys.div_ceil(3_800))).collect();
     let total_len = num_keys.iter().sum::<usize>() * 9 / 8;
     BloomFilterPolicy::for_runs(total_len, &runs)[0].unwrap_or(LEVELDB)

@@ -48,7 +48,7 @@ impl Level {
     fn run(&self) -> SortedRun {
         let num_keys = self.num_tables * self.offsets().count() * self.keys_per_block();
         let num_filters = self.num_tables * self.len.div_ceil(1 << BASE_LG);
-        SortedRun { num_filters, keys_per_filter: num_keys / num_filters }
+        SortedRun::new(num_filters, num_keys / num_filters)
     }
 
     /// The bytes of all filters, and the rate at which they match absent keys.

@@ -12,10 +12,8 @@ pub(crate) const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 pub(crate) type Run = (usize, usize);
 
 pub(crate) fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>> {
-    let sorted_runs: Vec<_> = runs
-        .iter()
-        .map(|&(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter })
-        .collect();
+    let sorted_runs: Vec<_> =
+        runs.iter().map(|&(num_filters, num_keys)| SortedRun::new(num_filters, num_keys)).collect();
     let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs);
     assert_eq!(policies.len(), runs.len());
     policies
@@ -182,4 +180,21 @@ fn a_step_that_does_not_fit_is_taken_as_far_as_it_does() {
     let used = total_len(&policies(budget, &runs), &runs);
     // But for the rest of a division by the filters of the second.
     assert!(used + 1_000 + 12 * 1_001 > budget as u128, "{used} of {budget} bytes");
+}
+
+#[test]
+fn runs_that_more_lookups_ask_get_more_bits() {
+    let runs = [SortedRun::new(10, 20_000); 2];
+    let millibits = |weights: [u32; 2]| {
+        let runs = [runs[0].with_weight(weights[0]), runs[1].with_weight(weights[1])];
+        let policies = BloomFilterPolicy::for_runs(500_000, &runs);
+        [policies[0], policies[1]].map(|policy| policy.map(|policy| policy.millibits_per_key()))
+    };
+    let alike = millibits([1, 1]);
+    assert_eq!([[7, 7], [u32::MAX; 2]].map(millibits), [alike; 2]);
+    let [[Some(few), Some(many)], [None, Some(all)]] = [[1, 100], [0, 1]].map(millibits) else {
+        panic!("a run that is asked has no filters, or another has");
+    };
+    assert!(few < many && many < all, "{few} {many} {all}");
+    assert_eq!(millibits([0, 0]), [None; 2]);
 }

@@ -17,7 +17,7 @@ use super::tuned::tuned_rate;
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
 ///
-/// let levels = [1, 10, 100].map(|num_filters| SortedRun { num_filters, keys_per_filter: 20_000 });
+/// let levels = [1, 10, 100].map(|num_filters| SortedRun::new(num_filters, 20_000));
 /// let total_len = 111 * BloomFilterPolicy::new(10).shape(20_000).filter_len();
 /// let policies = BloomFilterPolicy::for_runs(total_len, &levels);
 ///
@@ -26,11 +26,14 @@ use super::tuned::tuned_rate;
 /// assert_eq!(bits_per_key, [18, 14, 9]); // instead of 10, 10, 10
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct SortedRun {
     /// The number of filters in the run.
     pub num_filters: usize,
     /// About the number of keys that each of them has.
     pub keys_per_filter: usize,
+    /// How many of the lookups ask the run, in a unit that is the same for all runs.
+    pub weight: u32,
 }
 
 /// What a run may have of the budget.
@@ -53,15 +56,28 @@ impl Choice {
 }
 
 impl SortedRun {
+    /// A run that as many lookups ask as others: its weight is 1.
+    #[must_use]
+    pub const fn new(num_filters: usize, keys_per_filter: usize) -> Self {
+        Self { num_filters, keys_per_filter, weight: 1 }
+    }
+
+    /// The same run with another weight: of a level that covers a tenth of the keys 1, if that of
+    /// those that cover all is 10.
+    ///
+    /// Only what the weights are to each other counts. A run of weight 0, which no lookup asks, gets
+    /// no filters.
+    #[must_use]
+    pub const fn with_weight(self, weight: u32) -> Self {
+        Self { weight, ..self }
+    }
+
     /// Filters of so many bytes, if they can be made.
     fn choice(&self, num_bytes: usize) -> Option<Choice> {
         let len = self.num_filters.checked_mul(num_bytes.checked_add(1)?)?;
         let rate = tuned_rate(self.millibits(num_bytes), self.keys_per_filter)?;
-        (num_bytes >= 8 && len > 0 && self.keys_per_filter > 0).then_some(Choice {
-            num_bytes,
-            len,
-            rate,
-        })
+        let is_asked = len > 0 && self.keys_per_filter > 0 && self.weight > 0;
+        (num_bytes >= 8 && is_asked).then_some(Choice { num_bytes, len, rate })
     }
 
     /// The most with which no filter has more bytes.
@@ -104,10 +120,13 @@ pub(in crate::bloom) fn millibits_for_runs(
     runs: &[SortedRun],
 ) -> Vec<Option<u128>> {
     let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
+    let most_weight = runs.iter().map(|run| run.weight).max().unwrap_or(0);
     // A step leads from one choice of a hull to the next: its worth, the run, the first one's index.
     let mut steps = Vec::new();
     for (run, hull) in hulls.iter().enumerate() {
-        let worths = hull.windows(2).map(|pair| pair[0].worth(&pair[1]));
+        // Exactly 1 where all are equal, which then change nothing.
+        let weight = f64::from(runs[run].weight) / f64::from(most_weight);
+        let worths = hull.windows(2).map(|pair| weight * pair[0].worth(&pair[1]));
         steps.extend(worths.enumerate().map(|(from, worth)| (worth, run, from)));
     }
     // Stable, so a run's steps stay in order: each is worth at most as much as the one before.

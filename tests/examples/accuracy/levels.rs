@@ -36,10 +36,7 @@ pub(crate) fn table() -> impl Iterator<Item = String> {
 
 fn row(name: &str, runs: &[Run]) -> String {
     let len = |&(tables, keys): &Run| tables * POLICY.shape(keys).filter_len();
-    let sorted: Vec<_> = runs
-        .iter()
-        .map(|&(num_filters, keys_per_filter)| SortedRun { num_filters, keys_per_filter })
-        .collect();
+    let sorted: Vec<_> = runs.iter().map(|&(tables, keys)| SortedRun::new(tables, keys)).collect();
     let policies = BloomFilterPolicy::for_runs(runs.iter().map(len).sum(), &sorted);
 
     let [leveldb, shared] = [vec![Some(POLICY); runs.len()], policies.clone()]

@@ -141,7 +141,7 @@ pub(crate) fn policies_of_runs(survey: &Survey<'_>) -> Vec<Option<BloomFilterPol
             num_filters += others.num_filters;
             num_keys += table.num_keys;
         }
-        SortedRun { num_filters, keys_per_filter: num_keys.div_ceil(num_filters.max(1)) }
+        SortedRun::new(num_filters, num_keys.div_ceil(num_filters.max(1)))
     };
     let sorted_runs: Vec<_> = runs.iter().map(sorted_run).collect();
     let mut policies = vec![None; survey.tables.len()];
