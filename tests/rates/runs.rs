@@ -3,18 +3,20 @@
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
-use crate::common::log_uniform;
-use crate::common::measure::{Effort, false_positive_rate};
+use crate::common::measure::{Effort, Rate, false_positive_rate};
+use crate::common::{drawn, log_uniform, of_any_magnitude};
 
 pub(crate) const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 /// The number of filters and the keys of each.
 pub(crate) type Run = (usize, usize);
 
+fn sorted_runs(runs: &[Run]) -> Vec<SortedRun> {
+    runs.iter().map(|&(num_filters, num_keys)| SortedRun::new(num_filters, num_keys)).collect()
+}
+
 pub(crate) fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>> {
-    let sorted_runs: Vec<_> =
-        runs.iter().map(|&(num_filters, num_keys)| SortedRun::new(num_filters, num_keys)).collect();
-    let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs);
+    let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs(runs));
     assert_eq!(policies.len(), runs.len());
     policies
 }
@@ -197,4 +199,122 @@ fn runs_that_more_lookups_ask_get_more_bits() {
     };
     assert!(few < many && many < all, "{few} {many} {all}");
     assert_eq!(millibits([0, 0]), [None; 2]);
+}
+
+/// Bytes, runs, and the least sum of rates that is known.
+const TIGHT: [(usize, &[Run], f64); 6] = [
+    (9_999, &[(1, 4), (10, 4), (100, 4), (1_000, 4)], 0.0325),
+    (4_185, &[(461, 9), (4, 9)], 0.0919),
+    (3_537, &[(11, 14), (382, 14)], 0.256),
+    (9_299, &[(8, 84), (1_024, 7)], 0.72),
+    (4_697, &[(512, 4), (4, 272)], 0.82),
+    (56, &[(2, 18), (4, 47)], 0.72),
+];
+
+#[test]
+fn long_runs_get_filters_where_these_take_most_of_the_bytes() {
+    let effort = Effort { matches: 30_000, max_lookups: 1 << 22 };
+    for (budget, runs, known) in TIGHT {
+        let policies = policies(budget, runs);
+        let sum = sum(&policies, runs, effort);
+        println!("{runs:?} in {budget} bytes: {sum:.4} {policies:?}");
+        assert!(sum <= 1.1 * known, "{runs:?} in {budget} bytes: {sum}");
+    }
+}
+
+/// The policies with equal bits for all keys, the most with which the runs' filters fit.
+fn equal(budget: usize, runs: &[Run]) -> Option<Vec<Option<BloomFilterPolicy>>> {
+    let policies = |millibits| {
+        vec![Some(BloomFilterPolicy::from_millibits_per_key(millibits).tuned()); runs.len()]
+    };
+    let fits = |&millibits: &usize| total_len(&policies(millibits), runs) <= budget as u128;
+    let mut most = Some(0).filter(fits)?;
+    for bit in (0..16).rev() {
+        most = Some(most + (1 << bit)).filter(fits).unwrap_or(most);
+    }
+    Some(policies(most))
+}
+
+/// Asserts that none of so many random problems has more false positives than equal bits have.
+fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Effort) {
+    let mut below = drawn(max as u64);
+    let mut ratios = Vec::new();
+    while ratios.len() < num_problems {
+        let num_runs = 1 + below(5);
+        let mut draw = || (of_any_magnitude(max, &mut below), of_any_magnitude(max, &mut below));
+        let runs: Vec<Run> = (0..num_runs).map(|_| draw()).collect();
+        let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(23_000));
+        let policy = if below(2) == 0 { policy } else { policy.tuned() };
+        let mut weighted = sorted_runs(&runs);
+        for run in &mut weighted {
+            *run = run.with_weight(of_any_magnitude(1000, &mut below).try_into().expect("small"));
+        }
+        let budget = total_len(&vec![Some(policy); num_runs], &runs).try_into().expect("small");
+        let policies = BloomFilterPolicy::for_runs(budget, &weighted);
+        assert!(total_len(&policies, &runs) <= budget as u128, "{weighted:?} in {budget} bytes");
+        let Some(equal) = equal(budget, &runs).filter(|equal| *equal != policies) else { continue };
+        // And four standard errors.
+        let sum = |policies: &[Option<BloomFilterPolicy>]| {
+            let (mut sum, mut variance) = (0.0, 0.0);
+            for (run, policy) in weighted.iter().zip(policies) {
+                let one = Rate { mean: 1.0, standard_error: 0.0 };
+                let measure = |policy| false_positive_rate(policy, run.keys_per_filter, effort);
+                let rate = policy.map_or(one, measure);
+                sum += f64::from(run.weight) * rate.mean;
+                variance += (f64::from(run.weight) * rate.standard_error).powi(2);
+            }
+            (sum, 4.0 * variance.sqrt())
+        };
+        let ((sum, noise), (of_equal, noise_of_equal)) = (sum(&policies), sum(&equal));
+        let what =
+            format!("{weighted:?} in {budget} bytes: {sum} {of_equal} {policies:?} {equal:?}");
+        assert!(sum - noise <= 1.03 * (of_equal + noise_of_equal), "{what}");
+        let ratio = sum / of_equal;
+        ratios.push(ratio);
+    }
+    ratios.sort_by(f64::total_cmp);
+    let [half, most] = [num_problems / 2, num_problems - 1].map(|i| ratios[i]);
+    println!(
+        "{num_problems} problems up to {max}: {half:.3} of equal bits' in half, {most:.3} at most"
+    );
+    assert!(half < 0.75, "{ratios:.3?}");
+}
+
+#[test]
+fn equal_bits_are_never_better() {
+    assert_not_worse_than_equal_bits(60, 200, Effort { matches: 4000, max_lookups: 1 << 17 });
+}
+
+#[test]
+#[ignore = "takes minutes with optimization"]
+fn equal_bits_are_never_better_for_runs_of_all_sizes() {
+    for max in [20, 300, 100_000] {
+        let effort = Effort { matches: 20_000, max_lookups: 1 << 21 };
+        assert_not_worse_than_equal_bits(400, max, effort);
+    }
+}
+
+#[test]
+fn weights_save_false_positives() {
+    let effort = Effort { matches: 10_000, max_lookups: 1 << 22 };
+    for (runs, saved) in [
+        ([(10, 20_000); 4], 0.25),
+        ([(1, 20_000), (2, 20_000), (5, 20_000), (10, 20_000)], 0.1),
+        ([(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)], 0.03),
+    ] {
+        let budget = leveldb_len(&runs);
+        let weights = [100, 50, 20, 10];
+        let mut weighted = sorted_runs(&runs);
+        for (run, weight) in weighted.iter_mut().zip(weights) {
+            *run = run.with_weight(weight);
+        }
+        let sum = |policies: Vec<Option<BloomFilterPolicy>>| -> f64 {
+            let rates = policies.iter().zip(runs).map(|(&policy, run)| rate(policy, run.1, effort));
+            rates.zip(weights).map(|(rate, weight)| f64::from(weight) * rate).sum()
+        };
+        let weighted = sum(BloomFilterPolicy::for_runs(budget, &weighted));
+        let unweighted = sum(policies(budget, &runs));
+        println!("{runs:?}: {weighted:.4} with weights, {unweighted:.4} without");
+        assert!(weighted <= (1.0 - saved) * unweighted, "{runs:?}: {weighted} {unweighted}");
+    }
 }

@@ -1,7 +1,17 @@
 //! A budget shared by the filters of several sorted runs.
 
+use std::cmp::Reverse;
+
 use super::rate::{NUM_HASHES, float};
-use super::tuned::tuned_rate;
+use super::tuned::{tuned, tuned_rate};
+use crate::bloom::shape::BloomFilterShape;
+
+/// From so many bytes on, a filter counts as long as LevelDB's: its own length, at most a few bytes
+/// less, takes long to find.
+const LONG: usize = 1 << 13;
+
+/// Other choices than equal bits must have 3% fewer false positives, since rates are known no better.
+const CERTAIN: f64 = 0.97;
 
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
@@ -39,15 +49,15 @@ pub struct SortedRun {
 /// What a run may have of the budget.
 #[derive(Clone, Copy)]
 struct Choice {
-    /// Of each filter, as LevelDB would make it; 0 if there are none.
-    num_bytes: usize,
+    /// For each key; `None` are no filters.
+    millibits: Option<u128>,
     /// Of all filters, the bytes of the probe counts included.
     len: usize,
     rate: f64,
 }
 
 impl Choice {
-    const NONE: Self = Self { num_bytes: 0, len: 0, rate: 1.0 };
+    const NONE: Self = Self { millibits: None, len: 0, rate: 1.0 };
 
     /// How many fewer false positives a byte brings on the way to `more`.
     fn worth(&self, more: &Self) -> f64 {
@@ -72,29 +82,34 @@ impl SortedRun {
         Self { weight, ..self }
     }
 
-    /// Filters of so many bytes, if they can be made.
-    fn choice(&self, num_bytes: usize) -> Option<Choice> {
-        let len = self.num_filters.checked_mul(num_bytes.checked_add(1)?)?;
-        let rate = tuned_rate(self.millibits(num_bytes), self.keys_per_filter)?;
-        let is_asked = len > 0 && self.keys_per_filter > 0 && self.weight > 0;
-        (num_bytes >= 8 && is_asked).then_some(Choice { num_bytes, len, rate })
+    /// Filters of so many millibits per key, if they can be made.
+    fn choice(&self, millibits: u128) -> Option<Choice> {
+        let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits)?;
+        let is_long = leveldb.num_bytes >= LONG;
+        let shape = if is_long { leveldb } else { tuned(leveldb, self.keys_per_filter) };
+        let len = self.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
+        let rate = tuned_rate(millibits, self.keys_per_filter)?;
+        Some(Choice { millibits: Some(millibits), len, rate })
     }
 
     /// The most with which no filter has more bytes.
     fn millibits(&self, num_bytes: usize) -> u128 {
-        num_bytes as u128 * 8000 / self.keys_per_filter.max(1) as u128
+        num_bytes as u128 * 8000 / self.keys_per_filter as u128
     }
 
     /// The choices from none up of which each next one is worth less for its bytes: no sum of others
     /// is better than one of these. The last may take more than `most` bytes.
     fn hull(&self, most: usize) -> Vec<Choice> {
         let mut hull = vec![Choice::NONE];
+        if self.num_filters == 0 || self.keys_per_filter == 0 || self.weight == 0 {
+            return hull;
+        }
         // Where most false positives share a key's hash, more bytes hardly help.
         let least_rate = 1.01 * float(self.keys_per_filter as u64) / NUM_HASHES;
         let most_useful = self.keys_per_filter.saturating_mul(8).max(8);
         let (mut num_bytes, mut last) = (8, Choice::NONE);
         while num_bytes <= most_useful && last.len < most && last.rate > least_rate {
-            let Some(choice) = self.choice(num_bytes) else { break };
+            let Some(choice) = self.choice(self.millibits(num_bytes)) else { break };
             if choice.rate < last.rate {
                 let is_bridged = |hull: &[Choice]| match hull {
                     [.., before, last] => before.worth(last) <= last.worth(&choice),
@@ -106,52 +121,112 @@ impl SortedRun {
                 hull.push(choice);
                 last = choice;
             }
-            // A quarter of a bit per key, where that is not too fine.
-            num_bytes += (self.keys_per_filter / 32).max(num_bytes / 64).max(1);
+            // Two thirds of a bit per key, where that is not too fine.
+            num_bytes += (self.keys_per_filter / 12).max(num_bytes / 24).max(1);
         }
         hull
     }
 }
 
-/// For each run the millibits per key of tuned filters, with about the least sum of rates that
-/// `total_len` bytes allow; `None` is a run without filters.
+/// A budget, and what it may be spent on.
+struct Market<'a> {
+    total_len: usize,
+    runs: &'a [SortedRun],
+    weights: Vec<f64>,
+    hulls: Vec<Vec<Choice>>,
+    /// From one choice of a run's hull to the next: the run and the index of the latter, those that
+    /// are worth most first.
+    steps: Vec<(usize, usize)>,
+}
+
+impl<'a> Market<'a> {
+    fn new(total_len: usize, runs: &'a [SortedRun]) -> Self {
+        let most = runs.iter().map(|run| run.weight).max().unwrap_or(0);
+        // Exactly 1 where all are equal, which then change nothing.
+        let weight = |run: &SortedRun| f64::from(run.weight) / f64::from(most);
+        let weights: Vec<_> = runs.iter().map(weight).collect();
+        let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
+        let mut steps = Vec::new();
+        for (run, hull) in hulls.iter().enumerate() {
+            let worths = hull.windows(2).map(|pair| weights[run] * pair[0].worth(&pair[1]));
+            steps.extend(worths.zip(1..).map(|(worth, to)| (worth, (run, to))));
+        }
+        // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
+        steps.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let steps = steps.into_iter().map(|(_, step)| step).collect();
+        Self { total_len, runs, weights, hulls, steps }
+    }
+
+    /// Spends what `choices` leave of the budget, on the first steps of some runs before all others,
+    /// and returns the weighted sum of the rates, too.
+    fn spend(&self, mut choices: Vec<Choice>, runs_first: &[usize]) -> (f64, Vec<Choice>) {
+        let mut rest = self.total_len - choices.iter().map(|choice| choice.len).sum::<usize>();
+        let mut is_done = vec![false; choices.len()];
+        let first_steps = runs_first.iter().map(|&run| (run, 1));
+        for (run, to) in first_steps.chain(self.steps.iter().copied()) {
+            let (from, mut to) = (choices[run], self.hulls[run][to]);
+            let affordable = from.len + rest;
+            if is_done[run] || to.len <= from.len {
+                continue;
+            }
+            if to.len > affordable {
+                is_done[run] = true;
+                let num_bytes = (affordable / self.runs[run].num_filters).saturating_sub(1);
+                let longest = self.runs[run].choice(self.runs[run].millibits(num_bytes));
+                to = longest.filter(|longest| longest.len <= affordable).unwrap_or(from);
+            }
+            if to.rate < from.rate {
+                choices[run] = to;
+                rest = affordable - to.len;
+            }
+        }
+        let rates = choices.iter().zip(&self.weights).map(|(choice, weight)| weight * choice.rate);
+        (rates.sum(), choices)
+    }
+
+    /// Filters with the same number of millibits for each key, the most that fit.
+    fn equal(&self) -> Option<Vec<Choice>> {
+        let choices = |millibits| {
+            let mut rest = self.total_len;
+            let choice = |(run, hull): (&SortedRun, &Vec<Choice>)| {
+                let most_useful = hull[hull.len() - 1];
+                let choice = run.choice(millibits).filter(|choice| choice.len < most_useful.len);
+                let choice = choice.unwrap_or(most_useful);
+                rest = rest.checked_sub(choice.len)?;
+                Some(choice)
+            };
+            self.runs.iter().zip(&self.hulls).map(choice).collect::<Option<Vec<_>>>()
+        };
+        let mut most = 0;
+        for more in (0..16).rev().map(|bit| 1 << bit) {
+            most += if choices(most + more).is_some() { more } else { 0 };
+        }
+        choices(most)
+    }
+}
+
+/// For each run the millibits per key of tuned filters, with about the least weighted sum of rates
+/// that `total_len` bytes allow; `None` is a run without filters.
 pub(in crate::bloom) fn millibits_for_runs(
     total_len: usize,
     runs: &[SortedRun],
 ) -> Vec<Option<u128>> {
-    let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
-    let most_weight = runs.iter().map(|run| run.weight).max().unwrap_or(0);
-    // A step leads from one choice of a hull to the next: its worth, the run, the first one's index.
-    let mut steps = Vec::new();
-    for (run, hull) in hulls.iter().enumerate() {
-        // Exactly 1 where all are equal, which then change nothing.
-        let weight = f64::from(runs[run].weight) / f64::from(most_weight);
-        let worths = hull.windows(2).map(|pair| weight * pair[0].worth(&pair[1]));
-        steps.extend(worths.enumerate().map(|(from, worth)| (worth, run, from)));
-    }
-    // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
-    steps.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-
-    let (mut rest, mut choices) = (total_len, vec![Choice::NONE; runs.len()]);
-    for (_, run, from) in steps {
-        let (from, to) = (hulls[run][from], hulls[run][from + 1]);
-        if choices[run].len != from.len {
-            continue; // One that did not fit came before.
+    let market = Market::new(total_len, runs);
+    let none = vec![Choice::NONE; runs.len()];
+    let mut best = market.spend(none.clone(), &[]);
+    let mut consider = |choices: (f64, Vec<Choice>), certain: f64| {
+        if certain * choices.0 < best.0 {
+            best = choices;
         }
-        let affordable = if to.len - from.len <= rest {
-            Some(to)
-        } else {
-            let filter_len = (from.len + rest) / runs[run].num_filters;
-            let choice = runs[run].choice(filter_len.saturating_sub(1));
-            choice.filter(|choice| choice.rate < from.rate)
-        };
-        if let Some(more) = affordable {
-            rest -= more.len - from.len;
-            choices[run] = more;
-        }
-    }
-    let millibits = |(choice, run): (&Choice, &SortedRun)| {
-        (choice.num_bytes > 0).then(|| run.millibits(choice.num_bytes))
     };
-    choices.iter().zip(runs).map(millibits).collect()
+    // What is spent before may be what the first step of a long run lacks.
+    let mut longest: Vec<_> = (0..runs.len()).filter(|&run| market.hulls[run].len() > 1).collect();
+    longest.sort_by_key(|&run| Reverse(market.hulls[run][1].len));
+    for num_first in 1..=longest.len().min(4) {
+        consider(market.spend(none.clone(), &longest[..num_first]), 1.0);
+    }
+    if let Some(equal) = market.equal() {
+        consider(market.spend(equal, &[]), CERTAIN);
+    }
+    best.1.iter().map(|choice| choice.millibits).collect()
 }
