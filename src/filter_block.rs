@@ -71,8 +71,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// values of 100 bytes, 19 with `tuned` Bloom filters saves a fifth of LevelDB's bytes and of
     /// its false positives; with 1,000 bytes, two thirds of the bytes. Only tables with at most three
     /// keys in a data block have fewer false positives with 11, since LevelDB's filters have at least
-    /// 64 bits. In return, keys wait in memory, with 24 bytes beside each on a 64-bit machine (40 under
-    /// `InternalKeyPolicy`), and a lookup touches up to a cache line for each probe, not one or two.
+    /// 64 bits. In return, keys wait in memory: at most in three times their bytes and 64 beside each, on
+    /// a 64-bit machine. And a lookup touches up to a cache line for each probe, not one or two.
     ///
     /// # Panics
     ///
