@@ -18,9 +18,8 @@ const HOPELESS: u32 = 1 << 20;
 /// Filters of more bytes are not in a cache, where a lookup takes several times longer.
 const MAX_FAST_BYTES: usize = 1 << 20;
 
-/// Filters of at most so many keys, with at most so many bits for each, differ: 64 are tried at once.
+/// Filters of at most so many keys, with at most 64 bits for each, differ: 64 are tried at once.
 const FEW_KEYS: usize = 1 << 10;
-const FEW_BITS: usize = 256;
 
 /// So many probes are made at most in filters of few keys, which takes about a second.
 const MAX_PROBES: usize = 3 << 27;
@@ -33,11 +32,11 @@ impl BloomFilterShape {
     /// right for any shape and any number of keys, not only the one that the shape is for. The
     /// textbook's `(1 - e^(-probes / bits_per_key))^probes` is well below it from some 30,000 keys up.
     ///
-    /// Up to 1,024 keys, whose filters differ, as many filters are made as give a standard error of 0.5%
-    /// for a rate above some 0.02%, in 1 to 200 ms; at 0.002% it is about 2%, after a second. Of
-    /// more keys it is 1% for a rate above 0.01%, and 4% at 0.001%; below that, and for few keys in a
-    /// large filter, only the order of magnitude is known, or 0. Then it takes the time and the memory
-    /// of making a filter of so many keys, or some filters, and at most a second more.
+    /// Filters of up to 1,024 keys, at most 64 bits each, differ: as many are made as give a standard
+    /// error of 0.5% for a rate above some 0.02%, in 1 to 200 ms; at 0.002% it is about 2%, after a
+    /// second. Of others it is 1% for a rate above 0.01% and 4% at 0.001%; below that, and for few
+    /// keys in a large filter, only the order of magnitude is known, or 0. Those take the time and the
+    /// memory of making a filter of so many keys, or some filters, and at most a second more.
     ///
     /// 0 without keys, unless the shape has no probes.
     ///
@@ -57,7 +56,7 @@ impl BloomFilterShape {
         let num_keys = num_keys.min(self.num_bytes.saturating_mul(512));
         let (mut trial, mut bytes) = (Trial::new(self.num_bytes), Vec::new());
         let probes = Probes::new(self.num_bytes, self.num_probes);
-        if num_keys <= FEW_KEYS && self.num_bytes <= num_keys * FEW_BITS / 8 {
+        if num_keys <= FEW_KEYS && self.num_bytes <= num_keys * 8 {
             return trial.rate_of_small(probes, self.num_bytes * 8, num_keys);
         }
         // So many that the filter does not take most of the time.
@@ -148,10 +147,8 @@ impl Trial {
             (rounds, sum, sum_of_squares) =
                 (rounds + 1.0, sum + rate, sum_of_squares + rate * rate);
             let variance = sum_of_squares / (sum * sum) - 1.0 / rounds;
-            let num_lookups = rounds * f64::from(lookups);
-            let is_hopeless = sum == 0.0 && num_lookups >= f64::from(HOPELESS);
-            let is_sure = rounds >= 16.0 && num_lookups >= 16384.0 && variance <= 0.005 * 0.005;
-            if is_sure || is_hopeless {
+            let is_much = rounds >= 16.0 && rounds * f64::from(lookups) >= 16384.0;
+            if is_much && variance <= 0.005 * 0.005 {
                 break;
             }
         }

@@ -110,7 +110,7 @@ impl SortedRun {
         let (mut num_bytes, mut last) = (8, Choice::NONE);
         while num_bytes <= most_useful && last.len < most && last.rate > least_rate {
             let Some(choice) = self.choice(self.millibits(num_bytes)) else { break };
-            if choice.rate < last.rate {
+            if choice.rate < last.rate && choice.len >= last.len {
                 let is_bridged = |hull: &[Choice]| match hull {
                     [.., before, last] => before.worth(last) <= last.worth(&choice),
                     _ => false,
