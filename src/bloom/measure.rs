@@ -22,7 +22,7 @@ const MAX_FAST_BYTES: usize = 1 << 20;
 const FEW_KEYS: usize = 1 << 10;
 
 /// So many probes are made at most in filters of few keys, which takes about a second.
-const MAX_PROBES: usize = 3 << 27;
+const MAX_PROBES: usize = 5 << 26;
 
 impl BloomFilterShape {
     /// The share of absent keys that filters of this shape and `num_keys` keys match, measured: 0.01
