@@ -4,71 +4,92 @@ use leveldb_filter::BloomFilterPolicy;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::runs::{policies, total_len};
+use super::runs::{Run, policies, total_len};
+use crate::common::keys_with_hashes;
 use crate::common::random_hashes;
 use crate::common::strategies::config;
 use crate::common::ways::assert_makes_as_reference;
-use crate::common::{drawn, keys_with_hashes, of_any_magnitude};
 
 /// How many bytes a tuned filter may be shorter than one with so many bytes of bits.
 fn most_bytes_less(num_bytes: usize) -> usize {
     match num_bytes {
-        0..200 => 1,
-        200..8192 => 3,
-        8192.. => 11,
+        0..256 => 3,
+        256..8192 => 7,
+        8192.. => 23,
     }
 }
 
-/// Asserts that the tuned filter of so many keys is as long as it may be, and says how many bytes
-/// shorter than LevelDB's it is.
+/// The bytes and probes of a tuned filter, whose length is LevelDB's or an odd number of bytes.
 #[track_caller]
-fn assert_within_bounds(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
+fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     let (leveldb, shape) = (policy.shape(num_keys), policy.tuned().shape(num_keys));
     let less = leveldb.filter_len().checked_sub(shape.filter_len()).expect("not longer");
     assert!(less <= most_bytes_less(leveldb.filter_len() - 1), "{leveldb:?} {shape:?}");
+    assert!(less == 0 || shape.filter_len() % 2 == 0, "{leveldb:?} {shape:?}");
     assert!((1..=30).contains(&shape.num_probes()), "{leveldb:?} {shape:?}");
-    (less, shape.num_probes())
+    (shape.filter_len() - 1, shape.num_probes())
 }
 
-/// A number that hardly ever stays the same when one of `numbers` changes.
-fn digest(numbers: impl Iterator<Item = usize>) -> u64 {
-    numbers.fold(0, |digest: u64, n| digest.wrapping_mul(0x100000001b3) ^ n as u64)
+/// Keys, thousandths of a bit for each, bytes of bits, probes: of few keys, many bits, and lengths of
+/// LevelDB's that are multiples of 3, 5, 17, 257, next to those of 2^16, and next to 65,536 bits.
+#[rustfmt::skip]
+const SHAPES: [(usize, usize, usize, u8); 43] = [
+    (1, 10_000, 7, 3), (2, 6000, 7, 3), (3, 14_000, 7, 4), (5, 16_000, 9, 5),
+    (8, 10_000, 9, 4), (8, 24_000, 23, 5), (9, 10_000, 11, 5), (12, 6000, 9, 4),
+    (19, 9000, 21, 6), (20, 10_000, 25, 6), (20, 64_000, 157, 5), (25, 4835, 15, 3),
+    (35, 10_000, 43, 6), (36, 57_000, 253, 6), (38, 54_050, 253, 6), (50, 8000, 49, 5),
+    (72, 14_000, 125, 8), (90, 10_000, 113, 6), (100, 1000, 13, 1), (205, 20_000, 511, 11),
+    (206, 10_000, 253, 6), (333, 10_000, 413, 6), (1000, 2000, 247, 1),
+    (1000, 10_000, 1249, 6), (1817, 2000, 451, 1), (3958, 10_000, 4943, 6),
+    (4766, 10_000, 5953, 6), (5000, 63_100, 39_427, 10), (5827, 10_000, 7279, 6),
+    (6553, 10_000, 8179, 6), (8192, 8000, 8179, 5), (14_299, 10_000, 17_869, 6),
+    (20_000, 10_000, 24_989, 6), (23_469, 63_100, 185_101, 12), (41_943, 10_000, 52_423, 8),
+    (60_000, 10_000, 74_981, 8), (72_439, 11_000, 99_587, 8), (100_000, 4600, 57_499, 4),
+    (150_000, 10_000, 187_481, 8), (300_000, 14_000, 524_983, 11),
+    (1_000_000, 10_000, 1_249_997, 8), (2_000_000, 10_000, 2_499_997, 8),
+    (10_000_000, 20_000, 24_999_997, 13),
+];
+
+/// The rate asked for, keys, thousandths of a bit for each.
+#[rustfmt::skip]
+const SIZES: [(f64, usize, usize); 10] = [
+    (0.2, 1, 0), (0.01, 5, 12_801), (0.001, 10, 20_801), (0.01, 35, 10_515),
+    (0.05, 1000, 6289), (0.01, 20_000, 9619), (0.021595, 8192, 8009),
+    (0.0001, 50_000, 19_809), (0.01, 1_000_000, 9999), (0.003, 10_000_000, 15_463),
+];
+
+/// The bytes of all filters, the runs, thousandths of a bit for each key of a run.
+type Share = (usize, &'static [Run], &'static [usize]);
+
+#[rustfmt::skip]
+const SHARES: [Share; 6] = [
+    (147, &[(1, 3), (3, 173)], &[34_666, 2127]),
+    (9999, &[(1, 4), (10, 4), (100, 4), (1000, 4)], &[62_000, 62_000, 30_000, 16_000]),
+    (2_775_222, &[(1, 20_000), (10, 20_000), (100, 20_000)], &[19_624, 14_670, 9437]),
+    (3537, &[(11, 14), (382, 14)], &[23_428, 4571]),
+    (56, &[(2, 18), (4, 47)], &[4888, 1361]),
+    (2_777_504, &[(1, 2000), (1, 20_000), (1, 200_000), (1, 2_000_000)], &[24_020, 19_620, 14_668, 9423]),
+];
+
+fn millibits(policy: Option<BloomFilterPolicy>) -> usize {
+    policy.map_or(0, |policy| policy.millibits_per_key())
 }
 
 #[test]
 fn choices_are_the_same_everywhere() {
-    let mut below = drawn(1);
-    let shapes = (0..5000).flat_map(|_| {
-        let num_keys = of_any_magnitude(10_000_000, &mut below);
-        let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(63_000));
-        let (less, num_probes) = assert_within_bounds(policy, num_keys);
-        [less, num_probes.into()]
-    });
-    assert_eq!(digest(shapes), 12852620641707056348);
-
-    let millibits = |policy: Option<BloomFilterPolicy>| policy.map_or(0, |p| p.millibits_per_key());
-    let sized = (0..2000).map(|_| {
-        let lookups = u32::try_from(of_any_magnitude(100_000, &mut below)).expect("few");
-        let num_keys = of_any_magnitude(10_000_000, &mut below);
-        millibits(BloomFilterPolicy::for_false_positive_rate(0.5 / f64::from(lookups), num_keys))
-    });
-    assert_eq!(digest(sized), 13251867047545701441);
-
-    let shared = (0..200).flat_map(|_| {
-        let runs = [1, 10, 100, 1000]
-            .map(|max| (of_any_magnitude(max, &mut below), of_any_magnitude(100_000, &mut below)));
-        let num_keys: usize = runs.iter().map(|(filters, keys)| filters * keys).sum();
-        policies(below(3 * num_keys), &runs).into_iter().map(millibits)
-    });
-    assert_eq!(digest(shared), 8492748871888375580);
-    // Bytes that one run could have for itself, to the last.
-    let shared = policies(147, &[(1, 3), (3, 173)]).into_iter().map(millibits);
-    assert!(shared.eq([2_080, 2_080]));
-
-    // At 65,536 bits, from where on lengths are chosen in another way.
-    assert_eq!(BloomFilterPolicy::new(8).tuned().shape(8192).filter_len(), 8190);
-    let reached = BloomFilterPolicy::for_false_positive_rate(0.021595, 8192);
-    assert_eq!(millibits(reached), 8000);
+    for (num_keys, millibits, num_bytes, num_probes) in SHAPES {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        let what = format!("{num_keys} keys, {millibits} thousandths of a bit");
+        assert_eq!(tuned(policy, num_keys), (num_bytes, num_probes), "{what}");
+    }
+    for (rate, num_keys, expected) in SIZES {
+        let reached = BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
+        assert_eq!(millibits(reached), expected, "{rate} for {num_keys} keys");
+    }
+    for (total_len, runs, expected) in SHARES {
+        let shares: Vec<_> = policies(total_len, runs).into_iter().map(millibits).collect();
+        assert_eq!(shares, expected, "{total_len} bytes for {runs:?}");
+    }
 }
 
 #[test]
@@ -103,9 +124,9 @@ fn without_keys_and_above_all_hashes_shapes_are_leveldbs() {
             assert_eq!(is_leveldbs, num_bits == 0 || num_bits as u64 > 1 << 32, "{policy:?}");
         }
     }
-    // And so are those without bits per key, of 64 bits.
-    for num_keys in [0, 1, 1000, 1_000_000, usize::MAX] {
-        assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), 64);
+    // Without bits per key a byte less than LevelDB's eight.
+    for (num_keys, num_bits) in [(0, 64), (1, 56), (1000, 56), (usize::MAX, 56)] {
+        assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), num_bits);
     }
 }
 
@@ -134,7 +155,7 @@ proptest! {
         num_keys in prop_oneof![0..3_000_000usize, 0..300usize],
         millibits in 0..100_000usize,
     ) {
-        assert_within_bounds(BloomFilterPolicy::from_millibits_per_key(millibits), num_keys);
+        tuned(BloomFilterPolicy::from_millibits_per_key(millibits), num_keys);
     }
 
     #[test]

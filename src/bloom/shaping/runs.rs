@@ -3,12 +3,8 @@
 use std::cmp::Reverse;
 
 use super::rate::{NUM_HASHES, float};
-use super::tuned::{tuned, tuned_rate};
+use super::tuned::quickly_tuned;
 use crate::bloom::shape::BloomFilterShape;
-
-/// From so many bytes on, a filter counts as long as LevelDB's: its own length, at most a few bytes
-/// less, takes long to find.
-const LONG: usize = 1 << 13;
 
 /// Other choices than equal bits must have 3% fewer false positives, since rates are known no better.
 const CERTAIN: f64 = 0.97;
@@ -33,7 +29,7 @@ const CERTAIN: f64 = 0.97;
 ///
 /// let millibits = |policy: &Option<BloomFilterPolicy>| policy.unwrap().millibits_per_key();
 /// let bits_per_key: Vec<_> = policies.iter().map(|policy| millibits(policy) / 1000).collect();
-/// assert_eq!(bits_per_key, [18, 14, 9]); // instead of 10, 10, 10
+/// assert_eq!(bits_per_key, [19, 14, 9]); // instead of 10, 10, 10
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -85,10 +81,8 @@ impl SortedRun {
     /// Filters of so many millibits per key, if they can be made.
     fn choice(&self, millibits: u128) -> Option<Choice> {
         let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits)?;
-        let is_long = leveldb.num_bytes >= LONG;
-        let shape = if is_long { leveldb } else { tuned(leveldb, self.keys_per_filter) };
+        let (shape, rate) = quickly_tuned(leveldb, self.keys_per_filter);
         let len = self.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
-        let rate = tuned_rate(millibits, self.keys_per_filter)?;
         Some(Choice { millibits: Some(millibits), len, rate })
     }
 

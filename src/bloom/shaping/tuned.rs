@@ -1,5 +1,10 @@
-//! The length and the number of probes of tuned filters. To choose them must take little beside the
-//! fraction of a microsecond in which a filter of a filter block is made.
+//! The length and the number of probes of tuned filters, and the fewest bits for a rate.
+//!
+//! Random keys want each byte that LevelDB gives them. Keys that end in a counter want an odd number
+//! of bytes: LevelDB's hash multiplies a key's last four bytes only once, so the hashes of 256
+//! neighbours have their low three bits in common and differ by multiples of `128 * 65537`, and where
+//! bits / 128 divides that, many of them share all their probes. The constants weigh the two, measured
+//! with counters, digits, hexadecimal digits and times against random hashes.
 
 use super::rate::{NUM_HASHES, NUM_VALUES, Rates, float};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
@@ -10,20 +15,28 @@ const NUM_REACHED: u64 = 1 << 32;
 /// From so many bits on, a length is worth how seldom third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
 
-/// One more probe must remove a thousandth of the false positives, which is far more than rounding.
-const WORTH_A_PROBE: f64 = 0.999;
+/// A probe beyond LevelDB's number must remove 3% of the false positives, which fewer do where keys
+/// are counters. Below 20 keys so must one fewer, since the formula favours few probes there: fitted
+/// to 8 to 13 keys with 6 to 10 bits each.
+const WORTH_A_PROBE: f64 = 0.97;
 
-/// Fewer probes than LevelDB's must remove 3% of the false positives: below 20 keys the formula
-/// favours few probes. Fitted to 8 to 13 keys with 6 to 10 bits each.
-const WORTH_FEWER_PROBES: f64 = 0.97;
+/// A seventh probe is eight steps from where counters' probes meet, so it finds most bits set for
+/// them: 3,000 counters have 0.96% with 6 probes, 1.36% with 7 and 1.30% with 8.
+const UNWANTED_PROBES: u8 = 7;
 
-/// What it costs a length if its number of bits shares a factor with 2<sup>32</sup> - 1, in
-/// [meetings](Lattice::meetings), as measured for 3, 5 and 17; others are to be avoided.
-const SHARED_FACTORS: [(u64, f64); 5] = [(3, 0.7), (5, 0.25), (17, 0.05), (257, 2.0), (65537, 4.0)];
+/// What flaws cost a length, in shares of the false positives of random keys: an even number of
+/// bytes, a power of two, a factor of 2<sup>32</sup> - 1, which a step that wraps leaves in the
+/// remainder, and [resonance](is_resonant). Counters pay far more, but are not all keys.
+const EVEN: f64 = 0.4;
+const POWER_OF_TWO: f64 = 0.2;
+const FACTORS: [(usize, f64); 5] = [(3, 0.12), (5, 0.16), (17, 0.4), (257, 2.0), (65537, 2.0)];
+const RESONANT: f64 = 0.4;
 
-/// The same if its number of bits is a small number times a power of two, or [seventh probes
-/// meet](sevenths_meet): as much as other lengths differ by.
-const ROUND: f64 = 1.0;
+/// What a byte less costs, over the number of keys or that of bytes, whichever is larger.
+const A_BYTE: f64 = 4.2;
+
+/// What flaws cost filters of [`MANY_BITS`] in [meetings](Lattice::meetings).
+const RESONANT_OF_MANY: f64 = 0.5;
 const SEVENTHS_MEET: f64 = 2.0;
 
 /// Lengths whose costs differ by less are as good as each other.
@@ -34,111 +47,163 @@ pub(in crate::bloom) fn tuned(leveldb: BloomFilterShape, num_keys: usize) -> Blo
     if num_keys == 0 || leveldb.num_bits() > NUM_REACHED {
         return leveldb;
     }
-    let num_bytes = if leveldb.num_bits() < MANY_BITS {
-        even_length(leveldb)
-    } else {
-        evenest_length(leveldb.num_bytes)
-    };
-    let num_bits = num_bytes as u64 * 8;
-    let start = start(leveldb, num_bits, num_keys);
-    let (num_probes, _) = best(&Rates::new(num_bits, num_keys), start, leveldb.num_probes);
+    if leveldb.num_bits() < MANY_BITS {
+        return quickly_tuned(leveldb, num_keys).0;
+    }
+    let num_bytes = long_length(leveldb.num_bytes);
+    let rates = Rates::new(num_bytes as u64 * 8, num_keys);
+    let (num_probes, _) = num_probes_and_rate(&rates, leveldb, num_keys);
     BloomFilterShape { num_bytes, num_probes }
 }
 
-/// About the rate of the [`tuned`] filter of `num_keys` keys, if a `usize` holds its number of bits:
-/// in some tens of nanoseconds for any length.
-pub(super) fn tuned_rate(millibits_per_key: u128, num_keys: usize) -> Option<f64> {
-    let leveldb = BloomFilterShape::leveldb(num_keys, millibits_per_key)?;
+/// The [`tuned`] shape and about its rate, in about 0.1 microseconds: of [`MANY_BITS`] LevelDB's
+/// length, with the rate of a length that was searched for.
+pub(super) fn quickly_tuned(leveldb: BloomFilterShape, num_keys: usize) -> (BloomFilterShape, f64) {
     if num_keys == 0 {
-        return Some(0.0);
+        return (leveldb, 0.0);
     }
-    let (num_bits, rates) = if leveldb.num_bits() < MANY_BITS {
-        let num_bits = even_length(leveldb) as u64 * 8;
-        (num_bits, Rates::new(num_bits, num_keys))
+    let (num_bytes, rates) = if leveldb.num_bits() < MANY_BITS {
+        let num_bytes = short_length(leveldb.num_bytes, num_keys);
+        (num_bytes, Rates::new(num_bytes as u64 * 8, num_keys))
     } else {
         let num_bits = leveldb.num_bits().min(NUM_REACHED);
-        (num_bits, Rates::even(num_bits, num_keys))
+        (leveldb.num_bytes, Rates::of_good_length(num_bits, num_keys))
     };
-    Some(best(&rates, start(leveldb, num_bits, num_keys), leveldb.num_probes).1)
+    let (num_probes, rate) = num_probes_and_rate(&rates, leveldb, num_keys);
+    (BloomFilterShape { num_bytes, num_probes }, rate)
 }
 
-/// The fewest probes from which one more is not worth it, sought from `start` on, and their rate.
-fn best(rates: &Rates, start: u8, leveldb: u8) -> (u8, f64) {
+/// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
+/// have at most `rate`.
+pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<u128> {
+    if !(rate > 0.0 && rate < 1.0) {
+        return None;
+    }
+    let reaches = |millibits| {
+        let leveldb = BloomFilterShape::leveldb(num_keys, millibits);
+        leveldb.is_some_and(|leveldb| quickly_tuned(leveldb, num_keys).1 <= rate)
+    };
+    // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the same
+    // on every platform.
+    let most = u128::from(u32::MAX) * 1000 / num_keys.max(1) as u128;
+    if !reaches(most) {
+        return None;
+    }
+    // Rates mostly fall with each bit.
+    let (mut low, mut enough) = (0, most);
+    while low < enough {
+        let middle = u128::midpoint(low, enough);
+        if reaches(middle) { enough = middle } else { low = middle + 1 }
+    }
+    Some(enough)
+}
+
+/// The number of probes that [`climb`] finds, and its rate.
+fn num_probes_and_rate(rates: &Rates, leveldb: BloomFilterShape, num_keys: usize) -> (u8, f64) {
+    let num_probes = leveldb.num_probes;
+    let start = num_probes.min(enough_probes(leveldb.num_bits(), num_keys));
+    let best = climb(rates, num_probes, start);
+    if num_keys < 20 && best.0 < num_probes {
+        let of_leveldb = rates.rate(num_probes);
+        if best.1 > WORTH_A_PROBE * of_leveldb {
+            return (num_probes, of_leveldb);
+        }
+    }
+    best
+}
+
+/// LevelDB's number of probes, more while each is worth it, or fewer while the rate does not rise.
+fn climb(rates: &Rates, leveldb: u8, start: u8) -> (u8, f64) {
     let mut best = (start, rates.rate(start));
     for more in start + 1..=MAX_PROBES {
+        let is_leveldbs = more <= leveldb;
+        if more == UNWANTED_PROBES && !is_leveldbs {
+            continue;
+        }
         let rate = rates.rate(more);
-        if rate >= WORTH_A_PROBE * best.1 {
+        if rate >= best.1 * if is_leveldbs { 1.0 } else { WORTH_A_PROBE } {
             break;
         }
         best = (more, rate);
     }
-    // From 4 up, two probes, which have no third one, may still be better.
-    if best.0 > start && start > 4 {
+    if best.0 > start {
         return best;
     }
     for fewer in (1..start).rev() {
         let rate = rates.rate(fewer);
-        if WORTH_A_PROBE * rate <= best.1 {
+        if rate <= best.1 {
             best = (fewer, rate);
         } else if fewer != 3 {
             // A third probe alone may gain nothing, and with a fourth one much.
             break;
         }
     }
-    if best.0 < leveldb {
-        let of_leveldb = rates.rate(leveldb);
-        if best.1 > WORTH_FEWER_PROBES * of_leveldb {
-            return (leveldb, of_leveldb);
+    best
+}
+
+/// Where to begin, which only decides how long it takes: about from where on keys that have nearly
+/// the probes of a query make up most false positives, fitted at 24 to 64 bits for each of up to a
+/// million keys.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn enough_probes(num_bits: u64, num_keys: usize) -> u8 {
+    let [bits, keys] = [num_bits, num_keys as u64].map(|n| f64::from(n.ilog2()) + 0.5);
+    ((2.0 + 0.43 * keys * (7.4 - (bits - keys))) as u8).max(4)
+}
+
+/// LevelDB's length or an odd one next to it: at most 3 bytes shorter, 7 from 256 bytes up.
+fn short_length(longest: usize, num_keys: usize) -> usize {
+    let most_shorter = if longest < 256 { 3 } else { 7 };
+    let byte = A_BYTE / float(num_keys.max(longest) as u64);
+    let (mut best, mut least) = (longest, f64::INFINITY);
+    for shorter in
+        (0..=most_shorter).filter(|&shorter| shorter == 0 || (longest - shorter) % 2 == 1)
+    {
+        let num_bytes = longest - shorter;
+        let factors = FACTORS.into_iter().filter(|(factor, _)| num_bytes % factor == 0);
+        let flaws = factors.map(|(_, cost)| cost).sum::<f64>()
+            + if num_bytes % 2 == 0 { EVEN } else { 0.0 }
+            + if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 }
+            + if longest >= 256 && is_resonant(num_bytes) { RESONANT } else { 0.0 };
+        let cost = flaws + byte * float(shorter as u64);
+        if cost < least {
+            (best, least) = (num_bytes, cost);
+        }
+        if flaws == 0.0 {
+            break;
         }
     }
     best
 }
 
-/// Where to seek the number of probes, which only decides how long it takes: LevelDB's number, or,
-/// with many bits for each key, about that from which queries with less than all bits make up most
-/// false positives: fitted to the formula at 24 to 64 bits for each of up to a million keys.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn start(leveldb: BloomFilterShape, num_bits: u64, num_keys: usize) -> u8 {
-    let [bits, keys] = [num_bits, num_keys as u64].map(|n| f64::from(n.ilog2()) + 0.5);
-    let few = (2.0 + 0.43 * keys * (7.4 - (bits - keys))) as u8;
-    leveldb.num_probes.min(few).clamp(4, MAX_PROBES)
-}
-
-/// A length at most 3 bytes shorter in which the probes of a key seldom meet.
-///
-/// They meet where the number of bits shares a factor with 2<sup>32</sup> - 1, since a step that
-/// wraps then keeps its remainder, and, of filters with many bits per key, at powers of two.
-fn even_length(leveldb: BloomFilterShape) -> usize {
-    let longest = leveldb.num_bytes;
-    let is_even = |&num_bytes: &usize| {
-        !num_bytes.is_power_of_two() && [3, 5, 17, 257].iter().all(|factor| num_bytes % factor != 0)
+/// Of a dozen odd lengths the one in which third probes, and so the probes of a query, meet least.
+fn long_length(longest: usize) -> usize {
+    let odd = (longest - 1) | 1;
+    // At least two of twelve have none of the factors.
+    let has_none = |num_bytes: &usize| FACTORS.iter().all(|(factor, _)| num_bytes % factor != 0);
+    let candidates = (0..12).map(|shorter| odd - 2 * shorter).filter(has_none).map(Length::new);
+    let better = |a: Length, b: Length| {
+        // Many large filters have lengths in which no two meet, some only just.
+        let is_better = if (a.cost - b.cost).abs() < AS_GOOD {
+            b.shortest > a.shortest
+        } else {
+            b.cost < a.cost
+        };
+        if is_better { b } else { a }
     };
-    let shortest = match longest {
-        // A byte is worth much: only what is worse than one byte less.
-        ..200 => {
-            let meets = longest % 51 == 0
-                || longest % 85 == 0
-                || longest.is_power_of_two() && longest >= 32 && leveldb.num_probes >= 8;
-            return if meets { longest - 1 } else { longest };
-        }
-        257 | 514 => longest - 3,
-        _ => longest - 2,
-    };
-    (shortest..=longest).rev().find(is_even).unwrap_or(longest)
+    candidates.reduce(better).map_or(odd, |length| length.num_bytes)
 }
 
-/// The one of a dozen lengths in which third probes, and so the probes of a query, meet the least.
-fn evenest_length(longest: usize) -> usize {
-    let candidates: [_; 12] = std::array::from_fn(|shorter| Length::new(longest - shorter));
-    let least = candidates.iter().map(|length| length.cost).fold(f64::INFINITY, f64::min);
-    // Many large filters have lengths in which no two meet, some only just.
-    let least = candidates.iter().filter(|length| length.cost <= least + AS_GOOD);
-    least
-        .max_by(|a, b| a.shortest.total_cmp(&b.shortest))
-        .map_or(longest, |length| length.num_bytes)
+/// Whether a small multiple of the length is next to one of 2<sup>16</sup> bytes, by which the hashes
+/// of counters differ that are eight steps of their second-last byte apart: these then share few bits.
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^16")]
+fn is_resonant(num_bytes: usize) -> bool {
+    const NEXT_TO: u16 = 24;
+    // Counted without a branch, for vector instructions.
+    let multiples = (1..=64).map(|times: u16| times.wrapping_mul(num_bytes as u16));
+    multiples.map(|n| u16::from(n.wrapping_add(NEXT_TO) <= 2 * NEXT_TO)).sum::<u16>() > 0
 }
 
-/// What a length of at least [`MANY_BITS`] costs.
+/// An odd length of about [`MANY_BITS`] or more.
 struct Length {
     num_bytes: usize,
     /// How often third probes meet, and what costs as much. Each unit makes some 10 to 16% more
@@ -152,23 +217,18 @@ impl Length {
     fn new(num_bytes: usize) -> Self {
         let num_bits = num_bytes as u64 * 8;
         let lattice = Lattice::new(num_bits);
-        let shared = SHARED_FACTORS.into_iter().filter(|&(factor, _)| num_bits % factor == 0);
-        let is_round = num_bits >> num_bits.trailing_zeros() <= 64;
         let cost = lattice.meetings()
-            + shared.map(|(_, cost)| cost).sum::<f64>()
-            + if is_round { ROUND } else { 0.0 }
+            + if is_resonant(num_bytes) { RESONANT_OF_MANY } else { 0.0 }
             + if sevenths_meet(num_bits) { SEVENTHS_MEET } else { 0.0 };
         Self { num_bytes, cost, shortest: dot(lattice.basis[0], lattice.basis[0]) }
     }
 }
 
-/// Whether seventh probes, and every fourth one after them, meet.
-///
-/// They do next to multiples of 2<sup>19</sup> bits: at odd multiples in odd numbers of bytes, at
-/// even ones in even numbers.
+/// Whether the seventh probes of random keys, and every fourth one after them, meet: next to odd
+/// multiples of 2<sup>19</sup> bits.
 fn sevenths_meet(num_bits: u64) -> bool {
     let multiple = (num_bits + (1 << 18)) >> 19;
-    num_bits.abs_diff(multiple << 19) <= num_bits >> 13 && num_bits / 8 % 2 == multiple % 2
+    num_bits.abs_diff(multiple << 19) <= num_bits >> 13 && multiple % 2 == 1
 }
 
 /// All `(t, y)` for which `y` is `t * bits / 65537` modulo 2<sup>32</sup>: the hashes of two third
@@ -241,6 +301,25 @@ mod tests {
     /// How many hashes have each third probe, by the value that it is 65537 times of.
     fn hashes_of(value: u32) -> u32 {
         (value / 2 + 1).min(32768).min((196606 - value).div_ceil(2))
+    }
+
+    #[test]
+    fn a_climb_ends_where_one_from_leveldbs_number_of_probes_does() {
+        for millibits in (1_000..=64_000).step_by(619) {
+            for num_keys in (0..24).flat_map(|log2| [1, 3, 5, 6].map(|n| n << log2 >> 2)) {
+                let Some(leveldb) = BloomFilterShape::leveldb(num_keys.max(1), millibits) else {
+                    continue;
+                };
+                let rates = Rates::new(leveldb.num_bits(), num_keys.max(1));
+                let probes = leveldb.num_probes;
+                let start = probes.min(enough_probes(leveldb.num_bits(), num_keys.max(1)));
+                let [found, expected] = [start, probes].map(|start| climb(&rates, probes, start));
+                assert_eq!(
+                    found.0, expected.0,
+                    "{num_keys} keys, {millibits} thousandths of a bit"
+                );
+            }
+        }
     }
 
     #[test]
