@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::bits::create;
+use super::bits::create::Maker;
 use super::policy::BloomFilterPolicy;
 use crate::{BloomHash, bloom_hash};
 
@@ -82,10 +82,9 @@ impl BloomFilterBuilder {
     /// With "capacity overflow", if the filter has more bits than a `usize` holds; then the keys
     /// and `dst` are as before.
     pub fn finish_into(&mut self, policy: BloomFilterPolicy, dst: &mut Vec<u8>) {
-        let hashes = &self.hashes;
-        create::append_filter(policy.shape(hashes.len()), hashes.len(), dst, |start, batch| {
-            batch.copy_from_slice(&hashes[start..start + batch.len()]);
-        });
+        let mut maker = Maker::new(policy.shape(self.len()), dst);
+        maker.add(&self.hashes);
+        maker.finish();
         self.clear();
     }
 }

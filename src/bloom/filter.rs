@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::bits::many;
+use super::bits::many::{self, BATCH, Batch, SMALL_BATCH};
 use super::bits::probes::Probes;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES};
@@ -107,9 +107,11 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
     pub fn keys_may_match(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
-        many::may_match(self.bits(), self.probes, matches, |start, hashes| {
-            bloom_hashes(&keys[start..start + hashes.len()], hashes);
-        });
+        if keys.len() <= SMALL_BATCH {
+            self.look_up::<SMALL_BATCH>(keys, matches);
+        } else {
+            self.look_up::<BATCH>(keys, matches);
+        }
     }
 
     /// [`keys_may_match`](Self::keys_may_match) for keys that are hashed already, by [`bloom_hash`].
@@ -121,9 +123,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// If the slices differ in length.
     pub fn hashes_may_match(&self, hashes: &[BloomHash], matches: &mut [bool]) {
         assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
-        many::may_match(self.bits(), self.probes, matches, |start, batch| {
-            batch.copy_from_slice(&hashes[start..start + batch.len()]);
-        });
+        many::may_match(self.bits(), self.probes, hashes, matches);
     }
 
     /// The filter's length and number of probes.
@@ -199,6 +199,17 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
             }
         }
         num_keys
+    }
+
+    /// Looks up keys, `N` of which are hashed at a time.
+    fn look_up<const N: usize>(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
+        let mut batch = Batch::<N>::new(self.probes);
+        let mut hashes = [BloomHash::default(); N];
+        for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
+            let hashes = &mut hashes[..keys.len()];
+            bloom_hashes(keys, hashes);
+            batch.may_match(self.bits(), hashes, matches);
+        }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Measuring false-positive rates.
 
-use super::bits::create;
+use super::bits::create::Maker;
+use super::bits::many::BATCH;
 use super::bits::probes::Probes;
 use super::filter::BloomFilter;
 use super::shape::BloomFilterShape;
@@ -63,7 +64,13 @@ impl BloomFilterShape {
         let lookups_per_filter = num_keys.max(self.num_bytes / 4).saturating_mul(16).max(1024);
         while !trial.is_enough() {
             bytes.clear();
-            create::append_filter(*self, num_keys, &mut bytes, |_, batch| trial.draw(batch));
+            let mut maker = Maker::new(*self, &mut bytes);
+            for start in (0..num_keys).step_by(BATCH) {
+                let hashes = &mut [BloomHash::default(); BATCH][..BATCH.min(num_keys - start)];
+                trial.draw(hashes);
+                maker.add(hashes);
+            }
+            maker.finish();
             trial.ask(&BloomFilter { bytes: &bytes, probes }, lookups_per_filter);
         }
         trial.rate()

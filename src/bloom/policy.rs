@@ -1,6 +1,7 @@
 //! The policy: how long a filter of so many keys is, and how many probes it has.
 
-use super::bits::create;
+use super::bits::create::Maker;
+use super::bits::many::{BATCH, SMALL_BATCH};
 use super::bits::one::may_match_once;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
@@ -288,9 +289,13 @@ impl FilterPolicy for BloomFilterPolicy {
     ///
     /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        create::append_filter(self.shape(keys.len()), keys.len(), dst, |start, hashes| {
-            bloom_hashes(&keys[start..start + hashes.len()], hashes);
-        });
+        let mut maker = Maker::new(self.shape(keys.len()), dst);
+        if keys.len() <= SMALL_BATCH {
+            add_keys::<SMALL_BATCH>(&mut maker, keys);
+        } else {
+            add_keys::<BATCH>(&mut maker, keys);
+        }
+        maker.finish();
     }
 
     /// Whether `key` may be among the keys of `filter`.
@@ -301,6 +306,15 @@ impl FilterPolicy for BloomFilterPolicy {
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| key_may_match_once(key, bits, num_probes))
+    }
+}
+
+fn add_keys<const N: usize>(maker: &mut Maker, keys: &[&[u8]]) {
+    let mut hashes = [BloomHash::default(); N];
+    for keys in keys.chunks(N) {
+        let hashes = &mut hashes[..keys.len()];
+        bloom_hashes(keys, hashes);
+        maker.add(hashes);
     }
 }
 

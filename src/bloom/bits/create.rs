@@ -1,52 +1,62 @@
 //! Making a filter of many keys.
 
-use super::batch::{BATCH, Batch, SMALL_BATCH};
+use super::many::{BATCH, Batch, SMALL_BATCH};
 use super::probes::{MAX_CACHED_BYTES, Probes};
 use crate::BloomHash;
 use crate::bloom::shape::BloomFilterShape;
 
-/// Appends a filter of `num_keys` keys to `dst`.
-///
-/// `hash` writes the hashes of the keys that begin at an index into a slice of at most [`BATCH`].
-pub(crate) fn append_filter(
-    shape: BloomFilterShape,
-    num_keys: usize,
-    dst: &mut Vec<u8>,
-    hash: impl FnMut(usize, &mut [BloomHash]),
-) {
-    let start = dst.len();
-    dst.reserve(shape.num_bytes + 1);
-    dst.resize(start + shape.num_bytes, 0);
-    let probes = Probes::new(shape.num_bytes, shape.num_probes);
-    if num_keys <= SMALL_BATCH {
-        set_bits::<SMALL_BATCH>(&mut dst[start..], probes, num_keys, hash);
-    } else {
-        set_bits::<BATCH>(&mut dst[start..], probes, num_keys, hash);
-    }
-    dst.push(shape.num_probes);
+/// Makes a filter of keys whose hashes come in slices: `new add* finish`.
+pub(crate) struct Maker<'a> {
+    bits: &'a mut [u8],
+    probes: Probes,
+    /// Of a filter above the cache.
+    regions: Option<Regions>,
 }
 
-fn set_bits<const N: usize>(
-    bits: &mut [u8],
-    probes: Probes,
-    num_keys: usize,
-    mut hash: impl FnMut(usize, &mut [BloomHash]),
-) {
-    let mut regions = (bits.len() > MAX_CACHED_BYTES).then(|| Regions::new(bits.len()));
-    let mut batch = Batch::<N>::new(probes);
-    for start in (0..num_keys).step_by(N) {
-        batch.start(N.min(num_keys - start), |hashes| hash(start, hashes));
-        while let Some(two_probes) = batch.next_positions() {
-            for positions in two_probes {
-                match &mut regions {
-                    Some(regions) => regions.set_all(bits, positions),
-                    None => set_all(bits, positions),
+impl<'a> Maker<'a> {
+    /// Starts a filter behind what `dst` holds.
+    // In line, as `finish`, filters of 8 to 20 keys take 2 to 4% fewer instructions.
+    #[inline]
+    pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {
+        let (start, end) = (dst.len(), dst.len() + shape.num_bytes);
+        dst.resize(end + 1, 0);
+        dst[end] = shape.num_probes;
+        let probes = Probes::new(shape.num_bytes, shape.num_probes);
+        let is_large = shape.num_bytes > MAX_CACHED_BYTES;
+        let regions = is_large.then(|| Regions::new(shape.num_bytes));
+        Self { bits: &mut dst[start..end], probes, regions }
+    }
+
+    /// Adds keys; many at a time take the least time for each.
+    pub(crate) fn add(&mut self, hashes: &[BloomHash]) {
+        if hashes.len() <= SMALL_BATCH {
+            self.set_bits::<SMALL_BATCH>(hashes);
+        } else {
+            self.set_bits::<BATCH>(hashes);
+        }
+    }
+
+    fn set_bits<const N: usize>(&mut self, hashes: &[BloomHash]) {
+        let mut batch = Batch::<N>::new(self.probes);
+        for hashes in hashes.chunks(N) {
+            batch.start(hashes);
+            while let Some(two_probes) = batch.next_positions() {
+                for positions in two_probes {
+                    match &mut self.regions {
+                        Some(regions) => regions.set_all(self.bits, positions),
+                        None => set_all(self.bits, positions),
+                    }
                 }
             }
         }
     }
-    if let Some(regions) = regions {
-        regions.finish(bits);
+
+    /// Sets the bits that still wait.
+    #[inline]
+    pub(crate) fn finish(self) {
+        if let Some(regions) = self.regions {
+            regions.finish(self.bits);
+        }
     }
 }
 

@@ -1,59 +1,124 @@
-//! Looking up many keys at once.
+//! Many keys at once: the positions of their bits, and lookups.
 
-use super::batch::{BATCH, Batch, SMALL_BATCH};
-use super::probes::{Probes, bit};
+use super::one::may_match_out_of_line;
+use super::probes::{Divisor, ProbeSeq, Probes, bit, delta};
 use crate::BloomHash;
 
+/// How many keys make a [`Batch`]: enough to hide the latency of a step behind the other keys,
+/// few enough for the first-level cache.
+pub(crate) const BATCH: usize = 128;
+
+/// How many keys make a batch of few keys, such as those of a filter block: an array of [`BATCH`]
+/// costs more to clear than they need.
+pub(crate) const SMALL_BATCH: usize = 32;
+
 /// Writes for each key whether all its bits are set.
-///
-/// `hash` writes the hashes of the keys that begin at an index into a slice of at most [`BATCH`].
-pub(crate) fn may_match(
-    bits: &[u8],
-    probes: Probes,
-    matches: &mut [bool],
-    hash: impl FnMut(usize, &mut [BloomHash]),
-) {
-    let bits = probes.reached(bits);
-    if matches.len() <= SMALL_BATCH {
-        may_match_in::<SMALL_BATCH>(bits, probes, matches, hash);
+pub(crate) fn may_match(bits: &[u8], probes: Probes, hashes: &[BloomHash], matches: &mut [bool]) {
+    if hashes.len() <= SMALL_BATCH {
+        Batch::<SMALL_BATCH>::new(probes).may_match(bits, hashes, matches);
     } else {
-        may_match_in::<BATCH>(bits, probes, matches, hash);
+        Batch::<BATCH>::new(probes).may_match(bits, hashes, matches);
     }
 }
 
-fn may_match_in<const N: usize>(
-    bits: &[u8],
+/// The probes of up to `N` keys, two of each key at a time, in plain loops over arrays for the
+/// compiler to make vector instructions of.
+///
+/// `(start next_positions*)*`: after [`start`](Self::start), each
+/// [`next_positions`](Self::next_positions) gives the bits of two more probes of all keys, until
+/// there are none. [`may_match`](Self::may_match) does all of it.
+pub(crate) struct Batch<const N: usize> {
     probes: Probes,
-    matches: &mut [bool],
-    mut hash: impl FnMut(usize, &mut [BloomHash]),
-) {
-    let mut batch = Batch::<N>::new(probes);
-    let mut indices = [0; N];
-    for (i, matches) in matches.chunks_mut(N).enumerate() {
-        batch.start(matches.len(), |hashes| hash(i * N, hashes));
-        // The lowest bit of each: 1 as long as all of the key's bits were set, then 0. The others
-        // mean nothing.
-        let all = &mut [u8::MAX; N][..matches.len()];
-        // Two probes for all keys rule out most absent ones.
-        if let Some(positions) = batch.next_positions() {
-            and_bits(bits, positions, all);
-        }
+    divisor: Divisor,
+    /// The probes that each key has left.
+    left: u8,
+    len: usize,
+    /// Each stands for its key's next probe.
+    hashes: [BloomHash; N],
+    deltas: [u32; N],
+    positions: [[u32; N]; 2],
+}
 
-        // The keys that are left go on alone, unless they are many, or need not go on. A byte holds
-        // their number; to sum wider integers would make the whole lookup slower.
-        const { assert!(N <= u8::MAX as usize) };
-        let left: u8 = all.iter().map(|all| all & 1).sum();
-        if batch.is_done() || usize::from(left) > matches.len() / 2 {
-            while let Some(positions) = batch.next_positions() {
+impl<const N: usize> Batch<N> {
+    #[inline]
+    pub(crate) fn new(probes: Probes) -> Self {
+        let (divisor, zeros) = (Divisor::new(probes), [0; N]);
+        Self {
+            probes,
+            divisor,
+            left: 0,
+            len: 0,
+            hashes: [BloomHash::default(); N],
+            deltas: zeros,
+            positions: [zeros; 2],
+        }
+    }
+
+    /// Writes for each key whether all its bits are set, for any number of keys.
+    pub(crate) fn may_match(&mut self, bits: &[u8], hashes: &[BloomHash], matches: &mut [bool]) {
+        let bits = self.probes.reached(bits);
+        let mut indices = [0; N];
+        for (hashes, matches) in hashes.chunks(N).zip(matches.chunks_mut(N)) {
+            self.start(hashes);
+            // The lowest bit of each: 1 as long as all of the key's bits were set, then 0. The
+            // others mean nothing.
+            let all = &mut [u8::MAX; N][..matches.len()];
+            // Two probes for all keys rule out most absent ones.
+            if let Some(positions) = self.next_positions() {
                 and_bits(bits, positions, all);
             }
-        } else {
-            for &index in indices_of_set(all, &mut indices) {
-                all[index] = batch.rest_may_match(bits, index).into();
+
+            // The keys that are left go on alone, unless they are many, or need not go on. A byte
+            // holds their number; to sum wider integers would make the whole lookup slower.
+            const { assert!(N <= u8::MAX as usize) };
+            let left: u8 = all.iter().map(|all| all & 1).sum();
+            if self.left == 0 || usize::from(left) > matches.len() / 2 {
+                while let Some(positions) = self.next_positions() {
+                    and_bits(bits, positions, all);
+                }
+            } else {
+                for index in indices_of_set(all, &mut indices).iter().map(|&i| usize::from(i)) {
+                    let seq = ProbeSeq { delta: self.deltas[index], hash: self.hashes[index].0 };
+                    all[index] =
+                        may_match_out_of_line(self.probes.reciprocal, bits, seq, self.left).into();
+                }
+            }
+            for (matches, all) in matches.iter_mut().zip(all) {
+                *matches = *all & 1 != 0;
             }
         }
-        for (matches, all) in matches.iter_mut().zip(all) {
-            *matches = *all & 1 != 0;
+    }
+
+    /// Starts over with up to `N` keys.
+    #[inline]
+    pub(super) fn start(&mut self, hashes: &[BloomHash]) {
+        (self.left, self.len) = (self.probes.count, hashes.len());
+        let slots = self.hashes[..self.len].iter_mut().zip(&mut self.deltas[..self.len]);
+        for ((slot, delta_slot), &hash) in slots.zip(hashes) {
+            (*slot, *delta_slot) = (hash, delta(hash));
+        }
+    }
+
+    /// The positions of each key's next bit, and of the one after it, in the order of the keys.
+    ///
+    /// The second slice is empty if only one probe was left; `None` if there was none.
+    #[inline]
+    pub(super) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
+        let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;
+        let (hashes, deltas) = (&mut hashes[..*len], &deltas[..*len]);
+        let (first, second) = (&mut first[..*len], &mut second[..*len]);
+        match self.left {
+            0 => None,
+            1 => {
+                self.left = 0;
+                advance(*divisor, hashes, deltas, first);
+                Some([first, &[]])
+            }
+            _ => {
+                self.left -= 2;
+                advance_by_two(*divisor, hashes, deltas, first, second);
+                Some([first, second])
+            }
         }
     }
 }
@@ -85,11 +150,42 @@ fn and_two_bits(bits: &[u8], first: &[u32], second: &[u32], all: &mut [u8]) {
 ///
 /// No branch depends on a key here: half of them would be mispredicted.
 #[inline]
-fn indices_of_set<'a, const N: usize>(all: &[u8], indices: &'a mut [usize; N]) -> &'a [usize] {
+fn indices_of_set<'a, const N: usize>(all: &[u8], indices: &'a mut [u8; N]) -> &'a [u8] {
     let mut len = 0;
-    for (index, all) in all.iter().enumerate() {
+    for (index, all) in (0..).zip(all) {
         indices[len % N] = index;
         len += usize::from(all & 1);
     }
     &indices[..len]
+}
+
+/// Writes the positions that hashes stand for, and moves the hashes on to the next probe.
+///
+/// Out of line for `.ci/codegen` to look for vector instructions; in line, it is as fast in the
+/// benchmark "create".
+#[inline(never)]
+fn advance(divisor: Divisor, hashes: &mut [BloomHash], deltas: &[u32], positions: &mut [u32]) {
+    let keys = hashes.iter_mut().zip(deltas);
+    for (position, (hash, &delta)) in positions.iter_mut().zip(keys) {
+        *position = divisor.remainder(hash.0);
+        hash.0 = hash.0.wrapping_add(delta);
+    }
+}
+
+/// [`advance`] twice in one pass, which loads and stores each hash once.
+#[inline(never)]
+fn advance_by_two(
+    divisor: Divisor,
+    hashes: &mut [BloomHash],
+    deltas: &[u32],
+    first: &mut [u32],
+    second: &mut [u32],
+) {
+    let keys = hashes.iter_mut().zip(deltas);
+    for ((first, second), (hash, &delta)) in first.iter_mut().zip(second).zip(keys) {
+        let second_hash = hash.0.wrapping_add(delta);
+        *first = divisor.remainder(hash.0);
+        *second = divisor.remainder(second_hash);
+        hash.0 = second_hash.wrapping_add(delta);
+    }
 }

@@ -1,4 +1,4 @@
-//! The one place that knows which bits a key probes.
+//! Which bits a key probes.
 //!
 //! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: a
 //! key's hash stands for its first probe, each further one adds [`delta`], and the bit is the sum
@@ -6,7 +6,9 @@
 //!
 //! That last remainder is what costs. It is taken without a division, and in two ways that suit
 //! the two uses: by [`byte_index`] for one key, and by a [`Divisor`] for many. Only a filter that
-//! is asked once and has one or two probes is divided for.
+//! is asked once and has one or two probes is divided for. The loops over probes stand where they
+//! are used: [`Probes::bits_of`] to insert a key, `one::all_set_in` to look one up, and
+//! `many::advance` for many keys.
 
 use crate::BloomHash;
 use crate::bloom::shape::MAX_BYTES;
