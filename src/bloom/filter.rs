@@ -204,11 +204,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Looks up keys, `N` of which are hashed at a time.
     fn look_up<const N: usize>(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
         let mut batch = Batch::<N>::new(self.probes);
-        let mut hashes = [BloomHash::default(); N];
         for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
-            let hashes = &mut hashes[..keys.len()];
-            bloom_hashes(keys, hashes);
-            batch.may_match(self.bits(), hashes, matches);
+            bloom_hashes(keys, batch.slots(keys.len()));
+            batch.may_match(self.bits(), matches);
         }
     }
 

@@ -290,10 +290,18 @@ impl FilterPolicy for BloomFilterPolicy {
     /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         let mut maker = Maker::new(self.shape(keys.len()), dst);
-        if keys.len() <= SMALL_BATCH {
-            add_keys::<SMALL_BATCH>(&mut maker, keys);
+        let (mut few, mut many);
+        let hashes: &mut [BloomHash] = if keys.len() <= SMALL_BATCH {
+            few = [BloomHash::default(); SMALL_BATCH];
+            &mut few
         } else {
-            add_keys::<BATCH>(&mut maker, keys);
+            many = [BloomHash::default(); BATCH];
+            &mut many
+        };
+        for keys in keys.chunks(hashes.len()) {
+            let hashes = &mut hashes[..keys.len()];
+            bloom_hashes(keys, hashes);
+            maker.add(hashes);
         }
         maker.finish();
     }
@@ -306,15 +314,6 @@ impl FilterPolicy for BloomFilterPolicy {
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| key_may_match_once(key, bits, num_probes))
-    }
-}
-
-fn add_keys<const N: usize>(maker: &mut Maker, keys: &[&[u8]]) {
-    let mut hashes = [BloomHash::default(); N];
-    for keys in keys.chunks(N) {
-        let hashes = &mut hashes[..keys.len()];
-        bloom_hashes(keys, hashes);
-        maker.add(hashes);
     }
 }
 

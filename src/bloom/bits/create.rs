@@ -39,7 +39,8 @@ impl<'a> Maker<'a> {
     fn set_bits<const N: usize>(&mut self, hashes: &[BloomHash]) {
         let mut batch = Batch::<N>::new(self.probes);
         for hashes in hashes.chunks(N) {
-            batch.start(hashes);
+            batch.slots(hashes.len()).copy_from_slice(hashes);
+            batch.start();
             while let Some(two_probes) = batch.next_positions() {
                 for positions in two_probes {
                     match &mut self.regions {

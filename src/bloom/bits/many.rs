@@ -15,18 +15,31 @@ pub(crate) const SMALL_BATCH: usize = 32;
 /// Writes for each key whether all its bits are set.
 pub(crate) fn may_match(bits: &[u8], probes: Probes, hashes: &[BloomHash], matches: &mut [bool]) {
     if hashes.len() <= SMALL_BATCH {
-        Batch::<SMALL_BATCH>::new(probes).may_match(bits, hashes, matches);
+        may_match_in::<SMALL_BATCH>(bits, probes, hashes, matches);
     } else {
-        Batch::<BATCH>::new(probes).may_match(bits, hashes, matches);
+        may_match_in::<BATCH>(bits, probes, hashes, matches);
+    }
+}
+
+fn may_match_in<const N: usize>(
+    bits: &[u8],
+    probes: Probes,
+    hashes: &[BloomHash],
+    matches: &mut [bool],
+) {
+    let mut batch = Batch::<N>::new(probes);
+    for (hashes, matches) in hashes.chunks(N).zip(matches.chunks_mut(N)) {
+        batch.slots(hashes.len()).copy_from_slice(hashes);
+        batch.may_match(bits, matches);
     }
 }
 
 /// The probes of up to `N` keys, two of each key at a time, in plain loops over arrays for the
 /// compiler to make vector instructions of.
 ///
-/// `(start next_positions*)*`: after [`start`](Self::start), each
+/// `(slots start next_positions*)*`: after [`start`](Self::start), each
 /// [`next_positions`](Self::next_positions) gives the bits of two more probes of all keys, until
-/// there are none. [`may_match`](Self::may_match) does all of it.
+/// there are none. [`may_match`](Self::may_match) starts by itself.
 pub(crate) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
@@ -54,48 +67,51 @@ impl<const N: usize> Batch<N> {
         }
     }
 
-    /// Writes for each key whether all its bits are set, for any number of keys.
-    pub(crate) fn may_match(&mut self, bits: &[u8], hashes: &[BloomHash], matches: &mut [bool]) {
+    /// Where to write the hashes of the next `len` keys, at most `N`.
+    #[inline]
+    pub(crate) fn slots(&mut self, len: usize) -> &mut [BloomHash] {
+        self.len = len;
+        &mut self.hashes[..len]
+    }
+
+    /// Writes for each key whether all its bits are set.
+    pub(crate) fn may_match(&mut self, bits: &[u8], matches: &mut [bool]) {
+        self.start();
         let bits = self.probes.reached(bits);
-        let mut indices = [0; N];
-        for (hashes, matches) in hashes.chunks(N).zip(matches.chunks_mut(N)) {
-            self.start(hashes);
-            // The lowest bit of each: 1 as long as all of the key's bits were set, then 0. The
-            // others mean nothing.
-            let all = &mut [u8::MAX; N][..matches.len()];
-            // Two probes for all keys rule out most absent ones.
-            if let Some(positions) = self.next_positions() {
+        // The lowest bit of each: 1 as long as all of the key's bits were set, then 0. The others
+        // mean nothing.
+        let all = &mut [u8::MAX; N][..matches.len()];
+        // Two probes for all keys rule out most absent ones.
+        if let Some(positions) = self.next_positions() {
+            and_bits(bits, positions, all);
+        }
+
+        // The keys that are left go on alone, unless they are many, or need not go on. A byte holds
+        // their number; to sum wider integers would make the whole lookup slower.
+        const { assert!(N <= u8::MAX as usize) };
+        let left: u8 = all.iter().map(|all| all & 1).sum();
+        if self.left == 0 || usize::from(left) > matches.len() / 2 {
+            while let Some(positions) = self.next_positions() {
                 and_bits(bits, positions, all);
             }
-
-            // The keys that are left go on alone, unless they are many, or need not go on. A byte
-            // holds their number; to sum wider integers would make the whole lookup slower.
-            const { assert!(N <= u8::MAX as usize) };
-            let left: u8 = all.iter().map(|all| all & 1).sum();
-            if self.left == 0 || usize::from(left) > matches.len() / 2 {
-                while let Some(positions) = self.next_positions() {
-                    and_bits(bits, positions, all);
-                }
-            } else {
-                for index in indices_of_set(all, &mut indices).iter().map(|&i| usize::from(i)) {
-                    let seq = ProbeSeq { delta: self.deltas[index], hash: self.hashes[index].0 };
-                    all[index] =
-                        may_match_out_of_line(self.probes.reciprocal, bits, seq, self.left).into();
-                }
+        } else {
+            for index in indices_of_set(all, &mut [0; N]).iter().map(|&index| usize::from(index)) {
+                let seq = ProbeSeq { delta: self.deltas[index], hash: self.hashes[index].0 };
+                all[index] =
+                    may_match_out_of_line(self.probes.reciprocal, bits, seq, self.left).into();
             }
-            for (matches, all) in matches.iter_mut().zip(all) {
-                *matches = *all & 1 != 0;
-            }
+        }
+        for (matches, all) in matches.iter_mut().zip(all) {
+            *matches = *all & 1 != 0;
         }
     }
 
-    /// Starts over with up to `N` keys.
+    /// Starts over with the keys whose hashes are in the [slots](Self::slots).
     #[inline]
-    pub(super) fn start(&mut self, hashes: &[BloomHash]) {
-        (self.left, self.len) = (self.probes.count, hashes.len());
-        let slots = self.hashes[..self.len].iter_mut().zip(&mut self.deltas[..self.len]);
-        for ((slot, delta_slot), &hash) in slots.zip(hashes) {
-            (*slot, *delta_slot) = (hash, delta(hash));
+    pub(super) fn start(&mut self) {
+        self.left = self.probes.count;
+        for (slot, &hash) in self.deltas.iter_mut().zip(&self.hashes[..self.len]) {
+            *slot = delta(hash);
         }
     }
 
