@@ -173,7 +173,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.truncate(self.filters_len);
         self.policy.create_filter(&keys, &mut self.result);
 
-        // Collecting an emptied vector in place keeps its allocation and sheds the borrow.
+        // Collecting an emptied vector in place keeps its allocation and sheds the borrow: the
+        // standard library does not promise it, `tests/allocations.rs` checks it.
         keys.clear();
         self.key_list = keys.into_iter().map(|_| &[][..]).collect();
         self.keys.clear();
@@ -206,20 +207,19 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
 /// filter has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11 and reads any
 /// below 64. A filter ends where the next one starts, the last where the array of offsets does. A
-/// block is no filter: [`BloomFilter`](crate::BloomFilter) takes `base_lg` for a number of probes, and
-/// may deny every key of the block.
+/// filter block is not a filter: [`BloomFilter`](crate::BloomFilter) would read `base_lg` as the probe
+/// count, and might deny every key of the block.
 ///
-/// **Verify the block's checksum before you ask it**, always: with wrong bytes no filter keeps its
-/// keys. One flipped bit may deny a key that is in the table, and nothing here can tell. (LevelDB
-/// verifies it only under `paranoid_checks`.) What holds for any bytes: no panic, no overflow, no
-/// allocation; and what cannot be read as a filter block is a potential match.
+/// **Verify the block's checksum first**: a corrupt filter can deny keys it contains, which nothing
+/// here can detect. (LevelDB verifies it only under `paranoid_checks`.) Readers never panic, overflow
+/// or allocate on any bytes, and what cannot be read as a filter block is a potential match.
 ///
 /// It differs from LevelDB's in two malformed cases: a `base_lg` of 64 or more, undefined in C++,
 /// and equal offsets outside the filters, "no keys" there, are potential matches, to keep keys.
 ///
 /// # Many keys at once
 ///
-/// User keys are hashed once for all tables, and those that share a filter asked of it together:
+/// Hash user keys once for all tables, and look up those that share a filter together:
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
@@ -294,7 +294,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.num_filters
     }
 
-    /// Whether the data block at `block_offset`, in bytes of the file, may hold `key`.
+    /// Whether the data block at `block_offset`, in bytes of the file, may hold `key`: an internal key
+    /// if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key.
     ///
     /// `true` where [`filter`](Self::filter) is `None`. Takes constant time beside the policy's
     /// own, and allocates nothing.
@@ -304,9 +305,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// The filter for the data block at `block_offset`, as the policy made it. For one hashed key,
-    /// read the block if `reader.filter(block_offset).is_none_or(|f| policy.hash_may_match(hash, f))`;
-    /// for many keys, see [above](FilterBlockReader#many-keys-at-once).
+    /// The filter for the data block at `block_offset`, as the policy made it, to look up
+    /// [many keys at once](FilterBlockReader#many-keys-at-once).
     ///
     /// `None` where none can be read, which stands for a potential match: an offset past the last
     /// filter, a malformed block, or malformed offsets. Empty bytes where no data block starts in

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Makes a small filter for a set of keys, and asks it whether a key may be in the set.
+/// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
 /// A storage engine writes a filter beside the keys and asks it before it reads them: a `false`
 /// saves the read. Implement it for a filter of your own, or to wrap another policy.
@@ -30,14 +30,8 @@ use std::sync::Arc;
 ///     }
 ///
 ///     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-///         let (mut builder, mut lowercase) = (BloomFilterBuilder::new(), Vec::new());
-///         for key in keys {
-///             lowercase.clear();
-///             lowercase.extend_from_slice(key);
-///             lowercase.make_ascii_lowercase();
-///             builder.add_key(&lowercase);
-///         }
-///         builder.finish_into(self.0, dst);
+///         let keys = keys.iter().map(|key| key.to_ascii_lowercase());
+///         BloomFilterBuilder::from_iter(keys).finish_into(self.0, dst);
 ///     }
 ///
 ///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
@@ -57,8 +51,54 @@ use std::sync::Arc;
 ///
 /// Inside [`InternalKeyPolicy`](crate::InternalKeyPolicy) a wrapper sees user keys:
 /// `InternalKeyPolicy::new(IgnoreCase(policy))`. Outside it would see their trailers, too; one that
-/// cuts keys may then lose some. Keys for [`bloom_hash`](crate::bloom_hash) and
-/// [`BloomFilter::insert`](crate::BloomFilter::insert), which know no wrapper, must have its form.
+/// cuts keys may then lose some. [`bloom_hash`](crate::bloom_hash) and
+/// [`BloomFilter::insert`](crate::BloomFilter::insert) bypass the wrapper: normalise keys first.
+///
+/// # In an engine that takes a filter policy
+///
+/// LevelDB and rusty-leveldb drop the trailers of internal keys before they call a policy: give them
+/// the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy), under its own name, LevelDB's.
+/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) would drop 8 bytes more, and other readers of the
+/// tables would miss keys. For a trait like rusty-leveldb's:
+///
+/// ```
+/// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
+///
+/// trait EnginePolicy {
+///     fn name(&self) -> &'static str;
+///     fn create_filter(&self, keys: &[u8], key_offsets: &[usize]) -> Vec<u8>; // back to back
+///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
+/// }
+///
+/// struct LevelDbFilter(BloomFilterPolicy);
+///
+/// impl EnginePolicy for LevelDbFilter {
+///     fn name(&self) -> &'static str {
+///         self.0.name()
+///     }
+///
+///     fn create_filter(&self, keys: &[u8], key_offsets: &[usize]) -> Vec<u8> {
+///         let ends = key_offsets.iter().skip(1).copied().chain([keys.len()]);
+///         let keys = key_offsets.iter().zip(ends).map(|(&start, end)| &keys[start..end]);
+///         let mut filter = Vec::new();
+///         BloomFilterBuilder::from_iter(keys).finish_into(self.0, &mut filter);
+///         filter
+///     }
+///
+///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+///         self.0.key_may_match(key, filter)
+///     }
+/// }
+///
+/// let policy = LevelDbFilter(BloomFilterPolicy::default());
+/// let filter = policy.create_filter(b"applepear", &[0, 5]);
+/// assert!(policy.key_may_match(b"apple", &filter) && policy.key_may_match(b"pear", &filter));
+/// assert!(!policy.key_may_match(b"plum", &filter));
+/// ```
+///
+/// For LevelDB in C++, a C interface needs two calls of the plain policy, as those that
+/// `leveldb_filterpolicy_create` takes: [`create_filter`](Self::create_filter), whose bytes are copied
+/// into memory of `malloc`, and [`key_may_match`](Self::key_may_match).
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filters, in a filter block.
     ///

@@ -11,8 +11,8 @@ const BLOOM_SEED: u32 = 0xbc9f1d34;
 /// Hashes bytes as LevelDB does, with the 32-bit, murmur-like function behind its filters and its
 /// cache.
 ///
-/// The last one to three bytes are unsigned, as in LevelDB since 1.18; before, they were signed where
-/// `char` is, and the policy's name had no "2". Takes the length modulo 2<sup>32</sup>.
+/// The last one to three bytes are unsigned, as in LevelDB since 1.18. Before 1.18 they were signed
+/// on x86; the "2" in the policy's name marks the fix. Takes the length modulo 2<sup>32</sup>.
 ///
 /// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
 /// Takes time linear in `data.len()`.

@@ -1,16 +1,20 @@
-//! Filters on user keys, for an engine whose tables hold internal keys.
+//! Filters that cover user keys, for an engine whose filter blocks are given internal keys.
 
 use crate::FilterPolicy;
 
 /// The length in bytes of an internal key's trailer: sequence number and value type.
 const TRAILER_LEN: usize = 8;
 
-/// Puts filters on user keys where an engine hands in internal keys.
+/// For engines that give their filter blocks internal keys: makes filters of the user keys.
 ///
 /// A LevelDB database stores a user key with a trailer of 8 bytes, and a lookup does not know
 /// the trailer of the entry that it seeks. This policy takes internal keys, drops the trailer,
 /// and gives the user keys to the policy that it wraps. Its name is that policy's name, as it is
 /// in the tables that LevelDB writes.
+///
+/// **Never pass a bare user key**: without its last 8 bytes it is another key, which filters deny.
+/// Look up user keys with the inner policy, which reads the same filters. An engine that takes a filter
+/// policy [drops the trailers itself](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |
@@ -19,7 +23,7 @@ const TRAILER_LEN: usize = 8;
 ///
 /// A key shorter than the trailer, which no engine writes, stands for itself in both methods, so
 /// that nothing panics and no key is lost. A table made by LevelDB's `TableBuilder` from keys
-/// without a trailer wants the inner policy, not this one.
+/// without a trailer takes the inner policy, not this one.
 ///
 /// A policy for a [comparator](FilterPolicy#comparators) goes inside this one. Several versions of a
 /// user key count as so many keys, as in LevelDB. `create_filter` allocates a list of the user keys;

@@ -16,7 +16,7 @@
 //! assert!(!policy.key_may_match(b"plum", &filter));
 //! ```
 //!
-//! A filter that is asked more than once is parsed once; many keys at once are fastest:
+//! To query a filter repeatedly, parse it once; batch lookups are fastest:
 //!
 //! ```
 //! # use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
@@ -38,14 +38,15 @@
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
 //! | write fewer bytes for LevelDB, with fewer false positives | [`FilterBlockBuilder::with_base_lg`] |
 //! | read either | [`FilterBlockReader`] |
-//! | put filters on user keys where tables hold internal keys | [`InternalKeyPolicy`] |
-//! | look up one user key in many tables | [`bloom_hash`], [`FilterBlockReader::filter`], then [`BloomFilterPolicy::hash_may_match`] |
+//! | make filters of user keys where filter blocks are given internal keys | [`InternalKeyPolicy`] |
+//! | plug a policy into an engine that takes one | [as `FilterPolicy` shows](FilterPolicy#in-an-engine-that-takes-a-filter-policy) |
+//! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [as `FilterBlockReader` shows](FilterBlockReader#many-keys-at-once) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | write one filter for a whole table that LevelDB reads | [`FilterBlockBuilder::with_base_lg`] with 63 |
-//! | write it bare, for this engine alone, without keeping keys | [`BloomFilterBuilder`] |
+//! | build a bare filter incrementally, for this engine alone | [`BloomFilterBuilder`] |
 //! | look up keys in bare filters | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
@@ -53,13 +54,13 @@
 //!
 //! The crate's example `engine` is a small engine that uses most of these.
 //!
-//! **The checksum comes first.** Verify a filter block's checksum before you ask it: with wrong
-//! bytes no filter keeps its keys. Lookups and readers take any bytes without a panic, an overflow
-//! or an allocation, but cannot tell damaged bytes from others.
+//! **The checksum comes first.** Verify a filter block's checksum before you use it: a corrupt filter
+//! can deny keys it contains. Lookups and readers never panic, overflow or allocate on any bytes, but
+//! cannot detect corruption.
 //!
 //! ## Internal keys and comparators
 //!
-//! Filters are on user keys. Where tables hold internal keys, as LevelDB's do, [`InternalKeyPolicy`]
+//! Filters cover user keys. Where tables hold internal keys, as LevelDB's do, [`InternalKeyPolicy`]
 //! drops the trailers from what a filter block's builder and reader are given; hashes,
 //! [`BloomFilter`] and [`BloomFilterBuilder`] take user keys.
 //!
@@ -72,8 +73,8 @@
 //! malformed filter blocks are potential matches (see [`FilterBlockReader`]), an internal key too
 //! short for its trailer stands for itself, and sizes that overflow panic.
 //!
-//! Under LevelDB's names a table has a filter block. A bare filter goes under a name of the
-//! engine's own: LevelDB at best ignores it under its name, and rusty-leveldb panics.
+//! Store only filter blocks under LevelDB's names. A bare filter goes under a name of the engine's
+//! own: LevelDB at best ignores it under its name, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -135,6 +135,15 @@ fn a_builder_keeps_its_buffer_and_makes_filters_as_policies_do() {
 }
 
 #[test]
+fn a_builder_with_capacity_takes_one_allocation_and_4_bytes_for_each_key() {
+    let new = || assert_allocations(1, "new", || BloomFilterBuilder::with_capacity(1000));
+    assert_eq!(peak_bytes(|| drop(new())), 4000);
+    let mut builder = new();
+    let keys = keys(1000);
+    assert_allocations(0, "extend", || builder.extend(&keys));
+}
+
+#[test]
 fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
     const MIB: usize = 1 << 20;
     let scratch = |num_bytes: usize| {

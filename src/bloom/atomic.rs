@@ -52,7 +52,7 @@ impl AtomicBloomFilter {
         Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), probes }
     }
 
-    /// Inserts `key`. Returns `true` if the filter matched it before.
+    /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
     /// Several threads that insert one key at the same time may all get `false`. Takes time linear in
     /// the key's length and in the number of probes. Takes no lock, allocates nothing.
@@ -95,8 +95,21 @@ impl AtomicBloomFilter {
         BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count }
     }
 
-    /// The finished filter, with the bytes that [`BloomFilter::insert`] makes of the same keys. Takes
-    /// time linear in the filter's length.
+    /// The share of bits that are set, from 0 to 1: see [`BloomFilter::fill_ratio`].
+    ///
+    /// May or may not count keys that are inserted meanwhile. Takes time linear in the filter's length.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+    pub fn fill_ratio(&self) -> f64 {
+        let bits = &self.bytes[..self.bytes.len() - 1];
+        let num_ones = |byte: &AtomicU8| u64::from(byte.load(Ordering::Relaxed).count_ones());
+        bits.iter().map(num_ones).sum::<u64>() as f64 / self.shape().num_bits() as f64
+    }
+
+    /// The finished filter, byte-identical to inserting the same keys into a [`BloomFilter`].
+    ///
+    /// For a filter in an [`Arc`](std::sync::Arc): `Arc::into_inner(filter)` returns it to the last
+    /// of its owners. Takes time linear in the filter's length.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

@@ -19,7 +19,7 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// let mut builder = BloomFilterBuilder::new();
 /// builder.add_key(b"apple");
-/// builder.extend(["pear", "plum"]);
+/// builder.extend(["pear", "plum"]); // or `BloomFilterBuilder::from_iter`
 /// assert_eq!(builder.len(), 3);
 ///
 /// let mut filter = Vec::new();
@@ -38,6 +38,12 @@ impl BloomFilterBuilder {
     #[must_use]
     pub const fn new() -> Self {
         Self { hashes: Vec::new() }
+    }
+
+    /// An empty builder with room for so many keys, in 4 bytes for each.
+    #[must_use]
+    pub fn with_capacity(num_keys: usize) -> Self {
+        Self { hashes: Vec::with_capacity(num_keys) }
     }
 
     /// Adds a key. Equal keys count each time, as in `create_filter`.
@@ -92,6 +98,14 @@ impl BloomFilterBuilder {
 impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         self.hashes.extend(keys.into_iter().map(|key| bloom_hash(key.as_ref())));
+    }
+}
+
+impl<K: AsRef<[u8]>> FromIterator<K> for BloomFilterBuilder {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut builder = Self::new();
+        builder.extend(keys);
+        builder
     }
 }
 

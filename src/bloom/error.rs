@@ -1,4 +1,4 @@
-//! Why bytes are no filter, and why two filters have no union.
+//! Why bytes are not a filter, and why two filters have no union.
 
 use std::error::Error;
 use std::fmt;

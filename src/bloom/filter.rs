@@ -58,15 +58,15 @@ impl BloomFilter<Vec<u8>> {
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Parses a filter, in constant time.
     ///
-    /// Verify the checksum of the block that it was read from first: a flipped bit is no error here,
-    /// but can make a filter miss keys.
+    /// Verify the checksum of the block that it was read from first: a corrupt filter is no error
+    /// here, but can deny keys that it contains.
     ///
     /// A probe count of 0 is accepted: such a filter matches every key, as in LevelDB.
     ///
     /// # Errors
     ///
-    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30. In
-    /// LevelDB such filters match nothing and everything; the policy answers like that.
+    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30. For
+    /// LevelDB and the policy such filters match nothing and everything, respectively.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         match *bytes.as_ref() {
             [] | [_] => Err(InvalidFilter::TooShort { len: bytes.as_ref().len() }),
@@ -105,12 +105,12 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// # Panics
     ///
     /// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
-    pub fn keys_may_match(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
+    pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
         if keys.len() <= SMALL_BATCH {
-            self.look_up::<SMALL_BATCH>(keys, matches);
+            self.look_up::<SMALL_BATCH, K>(keys, matches);
         } else {
-            self.look_up::<BATCH>(keys, matches);
+            self.look_up::<BATCH, K>(keys, matches);
         }
     }
 
@@ -202,7 +202,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// Looks up keys, `N` of which are hashed at a time.
-    fn look_up<const N: usize>(&self, keys: &[impl AsRef<[u8]>], matches: &mut [bool]) {
+    fn look_up<const N: usize, K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         let mut batch = Batch::<N>::new(self.probes);
         for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
             bloom_hashes(keys, batch.slots(keys.len()));
@@ -218,7 +218,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
-    /// Inserts `key`. Returns `true` if the filter matched it before.
+    /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
     /// Takes time linear in the key's length and in the number of probes. Allocates nothing. To build a
     /// whole filter, [`create_filter`](crate::FilterPolicy::create_filter) and

@@ -7,7 +7,7 @@ use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
 use crate::hash::bloom_hash_in_line;
-use crate::{BloomHash, FilterPolicy, bloom_hashes};
+use crate::{BloomHash, FilterBlockReader, FilterPolicy, bloom_hashes};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -44,7 +44,8 @@ pub struct BloomFilterPolicy {
     name: &'static str,
 }
 
-/// What a filter gets instead of LevelDB's shape.
+/// How a filter gets its shape: LevelDB's, LevelDB's length with another number of probes, or both
+/// chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ShapeRule {
     LevelDb,
@@ -66,12 +67,15 @@ impl BloomFilterPolicy {
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// fn policy_named(name: &str, goleveldb: bool) -> Option<BloomFilterPolicy> {
-    ///     let policy = BloomFilterPolicy::default();
-    ///     let policies = [policy, policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME)];
-    ///     policies[..=usize::from(goleveldb)].iter().find(|policy| policy.name() == name).copied()
+    /// const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+    /// const GOLEVELDBS: BloomFilterPolicy = POLICY.with_name(BloomFilterPolicy::GOLEVELDB_NAME);
+    ///
+    /// fn policy_named(name: &str, is_goleveldbs: bool) -> Option<BloomFilterPolicy> {
+    ///     let policy = if is_goleveldbs && name == GOLEVELDBS.name() { GOLEVELDBS } else { POLICY };
+    ///     Some(policy).filter(|policy| policy.name() == name)
     /// }
-    /// # assert_ne!(policy_named("leveldb.BuiltinBloomFilter", true), policy_named("", true));
+    /// # let is_accepted = |its| policy_named("leveldb.BuiltinBloomFilter", its).is_some();
+    /// # assert_eq!([false, true].map(is_accepted), [false, true]);
     /// ```
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
@@ -234,21 +238,21 @@ impl BloomFilterPolicy {
     }
 
     /// Whether the key with this [`bloom_hash`](crate::bloom_hash) may be among the keys of
-    /// `filter`: the answer of [`key_may_match`](FilterPolicy::key_may_match), on any bytes.
+    /// `filter`, which any policy may have made: a filter's bytes tell how to read it.
     ///
-    /// For one key and many filters that are asked once, such as those of filter blocks: see
-    /// [`FilterBlockReader::filter`](crate::FilterBlockReader::filter). Takes time linear in the number
-    /// of probes; never panics, and allocates nothing.
+    /// For one key and many filters, each asked once. The answer is that of
+    /// [`key_may_match`](FilterPolicy::key_may_match), on any bytes. Takes time linear in the number
+    /// of probes. Never panics, allocates nothing.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
     }
 
-    /// Writes the answer of [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`,
-    /// faster than one at a time where one filter of a filter block is asked for many keys.
+    /// Looks up many hashed keys in `filter`, which any policy may have made: writes the answer of
+    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`.
     ///
-    /// Overwrites all of `matches`. Takes time linear in the number of hashes and of probes.
-    /// Allocates nothing.
+    /// Faster than one at a time. Overwrites all of `matches`. Takes time linear in the number of
+    /// hashes and of probes. Allocates nothing.
     ///
     /// # Panics
     ///
@@ -264,6 +268,19 @@ impl BloomFilterPolicy {
         for (&hash, matches) in hashes.iter().zip(matches) {
             *matches = self.hash_may_match(hash, filter);
         }
+    }
+}
+
+impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
+    /// [`key_may_match`](Self::key_may_match) for a user key that is hashed already, once for all
+    /// tables, by [`bloom_hash`](crate::bloom_hash).
+    ///
+    /// Takes time linear in the number of probes. Never panics, allocates nothing.
+    #[inline]
+    #[must_use]
+    pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
+        const ANY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+        self.filter(block_offset).is_none_or(|filter| ANY.hash_may_match(hash, filter))
     }
 }
 
@@ -291,7 +308,7 @@ impl FilterPolicy for BloomFilterPolicy {
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         let mut maker = Maker::new(self.shape(keys.len()), dst);
         let (mut few, mut many);
-        let hashes: &mut [BloomHash] = if keys.len() <= SMALL_BATCH {
+        let hashes: &mut [_] = if keys.len() <= SMALL_BATCH {
             few = [BloomHash::default(); SMALL_BATCH];
             &mut few
         } else {

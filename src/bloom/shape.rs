@@ -66,8 +66,9 @@ impl BloomFilterShape {
 
 /// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
 ///
-/// ln 2 is rounded down to reduce probing cost a little.
-#[expect(clippy::cast_possible_truncation, reason = "44 bits per key and more have 30 probes")]
+/// 0.69 is ln 2, rounded down to reduce probing cost a little: per 100,000 millibits 69. From 44,000
+/// millibits on it is 30 probes, and no product overflows.
+#[expect(clippy::cast_possible_truncation, reason = "at most 30 of 44 bits")]
 fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;
     ((millibits * 69 / 100_000) as u8).max(1)

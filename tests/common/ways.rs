@@ -36,6 +36,7 @@ pub fn for_each_filter(
     finish("add_key", &|builder| keys.iter().for_each(|key| builder.add_key(key)));
     finish("add_hash", &|builder| hashes.iter().for_each(|&hash| builder.add_hash(hash)));
     finish("extend", &|builder| builder.extend(keys));
+    finish("from_iter", &|builder| *builder = keys.iter().collect());
 
     let shape = policy.shape(keys.len());
     let inserted = |keys: &[&[u8]]| {
@@ -100,6 +101,8 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         let reader = FilterBlockReader::new(policy, contents);
         assert_eq!(reader.filter(u64::MAX >> 1), Some(filter));
         answers.push(("FilterBlockReader", each(keys, |key| reader.key_may_match(0, key))));
+        let of_hashes = each(&hashes, |hash| reader.hash_may_match(0, hash));
+        answers.push(("FilterBlockReader, hash", of_hashes));
     }
     match BloomFilter::new(filter) {
         Ok(filter) => {

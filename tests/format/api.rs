@@ -1,14 +1,16 @@
 //! The shape of the API: what holds a policy, what is known at compile time, what is printed, and
 //! what panics.
 
+use std::error::Error;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use leveldb_filter::{
-    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
-    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
+    BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    InvalidFilter, ShapeMismatch, SortedRun, bloom_hashes,
 };
 
 use crate::common::create_filter;
@@ -33,6 +35,40 @@ fn policies_are_made_at_compile_time() {
     assert_eq!(SHARED.name(), NAME);
     assert_eq!(NAME, "example.Bloom");
     assert_eq!((POLICY.shape(100).filter_len(), POLICY.shape(100).num_probes()), (201, 8));
+}
+
+/// Compiled only if what they call is `const`, and if a match on the error needs its last arm.
+#[test]
+fn what_is_known_at_compile_time_is_const_and_errors_may_become_more() {
+    const BUILDER: FilterBlockBuilder<BloomFilterPolicy> = FilterBlockBuilder::new(POLICY);
+    const LARGE_RANGES: FilterBlockBuilder<BloomFilterPolicy> =
+        FilterBlockBuilder::with_base_lg(POLICY, 19);
+    const RUN: SortedRun = SortedRun::new(10, 20_000).with_weight(3);
+    const HASH: u32 = BloomHash::from_u32(7).to_u32();
+    const fn frame<B: AsRef<[u8]>>(
+        reader: &FilterBlockReader<BloomFilterPolicy, B>,
+    ) -> (u8, usize) {
+        (reader.base_lg(), reader.num_filters())
+    }
+    const fn numbers(shape: &BloomFilterShape) -> (usize, u64, u8) {
+        (shape.filter_len(), shape.num_bits(), shape.num_probes())
+    }
+    #[deny(unreachable_patterns)]
+    fn is_too_short(error: InvalidFilter) -> bool {
+        match error {
+            InvalidFilter::TooShort { .. } => true,
+            InvalidFilter::ReservedProbeCount { .. } => false,
+            _ => unreachable!("an error of a later version"),
+        }
+    }
+
+    for (builder, base_lg) in [(BUILDER, 11), (LARGE_RANGES, 19)] {
+        assert_eq!(frame(&FilterBlockReader::new(POLICY, builder.finish())), (base_lg, 0));
+    }
+    assert_eq!((RUN.num_filters, RUN.keys_per_filter, RUN.weight, HASH), (10, 20_000, 3, 7));
+    assert_eq!(numbers(&POLICY.shape(100)), (201, 1600, 8));
+    assert!(is_too_short(BloomFilter::new([]).unwrap_err()));
+    assert!(!is_too_short(BloomFilter::new([0, 31]).unwrap_err()));
 }
 
 #[test]
@@ -106,6 +142,8 @@ fn types_have_the_common_traits() {
     fn assert_is_shared<T: Clone + Debug + Send + Sync + 'static>() {}
     fn assert_is_copied<T: Copy + Debug + Send + Sync>() {}
     fn assert_is_equal<T: Copy + Debug + Eq + Send + Sync>() {}
+    fn assert_is_number<T: Copy + Debug + Eq + Hash + Send + Sync + 'static>() {}
+    fn assert_is_error<T: Error + Copy + Eq + Hash + Send + Sync + 'static>() {}
     fn assert_is_ordered<T: Ord>() {}
     fn assert_is_thread_safe<T: Debug + Send + Sync>() {}
 
@@ -113,6 +151,10 @@ fn types_have_the_common_traits() {
     assert_is_value::<BloomHash>();
     assert_is_ordered::<BloomHash>();
     assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
+    assert_is_number::<BloomFilterShape>();
+    assert_is_number::<SortedRun>();
+    assert_is_error::<InvalidFilter>();
+    assert_is_error::<ShapeMismatch>();
     assert_is_thread_safe::<AtomicBloomFilter>();
     assert_is_shared::<BloomFilterBuilder>();
     assert_is_shared::<BloomFilter<Vec<u8>>>();

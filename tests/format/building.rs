@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
+    bloom_hash,
 };
 use proptest::prelude::*;
 
@@ -79,6 +80,7 @@ proptest! {
             for key in keys {
                 let user_key = reference::extract_user_key(&key);
                 prop_assert!(reader.key_may_match(offset, &key));
+                prop_assert!(reader.hash_may_match(offset, bloom_hash(&key)));
                 prop_assert!(reader_of_user_keys.key_may_match(offset, &key));
                 prop_assert!(reference::block_key_may_match(&expected, offset, &key));
                 prop_assert!(reference::block_key_may_match(&of_user_keys, offset, user_key));
@@ -107,6 +109,20 @@ fn internal_keys_shorter_than_their_trailer_stand_for_themselves() {
         assert!(policy.key_may_match(key, &filter), "{len} bytes");
         assert!(!policy.key_may_match(b"absent", &filter), "{len} bytes");
     }
+}
+
+/// Why a lookup of user keys asks the inner policy.
+#[test]
+fn a_bare_user_key_is_denied_by_the_policy_of_internal_keys_and_found_by_the_inner_one() {
+    let user_keys: Vec<_> = (0..1_000).map(|i| format!("user key {i:06}").into_bytes()).collect();
+    let internal_keys = user_keys.iter().map(|key| [key, &b"\x01\x07\0\0\0\0\0\0"[..]].concat());
+    let filters = build(InternalKeyPolicy::new(POLICY), 19, &[(0, internal_keys.collect())]);
+
+    let reader = FilterBlockReader::new(InternalKeyPolicy::new(POLICY), &filters);
+    assert_eq!(user_keys.iter().filter(|key| reader.key_may_match(0, key)).count(), 0);
+    let reader = FilterBlockReader::new(POLICY, &filters);
+    assert!(user_keys.iter().all(|key| reader.key_may_match(0, key)));
+    assert!(user_keys.iter().all(|key| reader.hash_may_match(0, bloom_hash(key))));
 }
 
 #[test]

@@ -59,17 +59,28 @@ fn key(writer: u32, i: u32) -> [u8; 8] {
     (u64::from(writer) << 32 | u64::from(i)).to_le_bytes()
 }
 
+/// Counts a writer until it ends, be it by a panic.
+struct Writing<'a>(&'a AtomicU32);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
 /// Two threads insert keys and publish their number, and two look up each key that they see
-/// published.
+/// published, until both writers have ended.
 #[test]
 fn keys_are_found_as_soon_as_they_are_published() {
     let shape = BloomFilterPolicy::new(10).shape(2 * KEYS_PER_WRITER as usize);
     let filter = AtomicBloomFilter::new(shape);
     let published = [AtomicU32::new(0), AtomicU32::new(0)];
+    let num_writing = AtomicU32::new(2);
     thread::scope(|threads| {
         for (writer, published) in (0..).zip(&published) {
-            let filter = &filter;
+            let (filter, num_writing) = (&filter, &num_writing);
             threads.spawn(move || {
+                let _writing = Writing(num_writing);
                 for i in 0..KEYS_PER_WRITER {
                     filter.insert(&key(writer, i));
                     published.store(i + 1, Ordering::Release);
@@ -79,7 +90,8 @@ fn keys_are_found_as_soon_as_they_are_published() {
         for _ in 0..2 {
             threads.spawn(|| {
                 let mut seen = [0; 2];
-                while seen != [KEYS_PER_WRITER; 2] {
+                loop {
+                    let is_last_look = num_writing.load(Ordering::Acquire) == 0;
                     for (writer, (seen, published)) in (0..).zip(seen.iter_mut().zip(&published)) {
                         let end = published.load(Ordering::Acquire);
                         // The newest first, as it is the one that may be missing.
@@ -88,8 +100,12 @@ fn keys_are_found_as_soon_as_they_are_published() {
                         }
                         *seen = end;
                     }
+                    if is_last_look {
+                        break;
+                    }
                     thread::yield_now();
                 }
+                assert_eq!(seen, [KEYS_PER_WRITER; 2]);
             });
         }
     });
@@ -131,6 +147,9 @@ proptest! {
             let may_match = filter.hash_may_match(BloomHash::from_u32(hash));
             prop_assert_eq!(may_match, reference::hash_may_match(hash, &expected));
         }
-        prop_assert_eq!(filter.into_filter().into_inner(), expected);
+        let fill_ratio = filter.fill_ratio().to_bits();
+        let filter = filter.into_filter();
+        prop_assert_eq!(fill_ratio, filter.fill_ratio().to_bits());
+        prop_assert_eq!(filter.into_inner(), expected);
     }
 }
