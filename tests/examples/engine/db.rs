@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::{fs, io};
 
-use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomHash, bloom_hashes};
+use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomHash, bloom_hash, bloom_hashes};
 
 use table::Table;
 
 pub(crate) mod table;
 
-const MAX_KEYS: usize = 4_700; // of a memtable
+const MAX_KEYS: usize = 3_000; // of a memtable
 
 /// A value, or `None` if the key was deleted.
 pub(crate) type Entry = Option<Vec<u8>>;
@@ -79,13 +79,18 @@ impl Engine {
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.multi_get(&[key])?.remove(0))
+        let hash = bloom_hash(key); // once, for the memtable and all tables
+        let state = self.state.read().unwrap();
+        let mut tables = state.levels.values().rev().filter(|table| table.may_have(key, hash));
+        let entry = state.memtable.get(key, hash).map(Ok);
+        let entry = entry.or_else(|| tables.find_map(|table| table.read(key).transpose()));
+        Ok(entry.transpose()?.flatten())
     }
 
     /// For keys in ascending order.
     pub(crate) fn multi_get(&self, keys: &[&[u8]]) -> io::Result<Vec<Option<Vec<u8>>>> {
         let mut hashes = vec![BloomHash::default(); keys.len()];
-        bloom_hashes(keys, &mut hashes); // once, for the memtable and all tables
+        bloom_hashes(keys, &mut hashes);
         let state = self.state.read().unwrap();
         let in_memtable = |(&key, &hash)| state.memtable.get(key, hash);
         let mut entries: Vec<_> = keys.iter().zip(&hashes).map(in_memtable).collect();

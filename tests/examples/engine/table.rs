@@ -76,6 +76,10 @@ impl Table {
         Ok(Self { num_keys: index.len() * KEYS_PER_BLOCK, file, index, filters, filters_at })
     }
 
+    pub(crate) fn may_have(&self, key: &[u8], hash: BloomHash) -> bool {
+        self.filters.hash_may_match(self.block_offset(key) as u64, hash)
+    }
+
     /// For keys in ascending order: those that share a filter are asked of it together.
     pub(crate) fn must_read(&self, keys: &[&[u8]], hashes: &[BloomHash]) -> Vec<bool> {
         let offsets: Vec<_> = keys.iter().map(|key| self.block_offset(key)).collect();
