@@ -2,7 +2,7 @@
 //! many [`create`] makes a filter and [`many`] looks them up.
 //!
 //! Attributes and loops that are there for the compiler name the benchmark that shows their worth:
-//! `cargo bench --bench bloom -- NAME`. `.ci/codegen` notices if the hottest of them lose it.
+//! `cargo bench --bench bloom -- NAME`. `.ci/codegen` notices if loops over many keys lose it.
 
 pub(super) mod create;
 pub(super) mod many;

@@ -50,7 +50,8 @@ pub(crate) fn false_positive_rate(
         num_filters += 1;
         num_lookups += batches_per_filter * BATCH;
         num_matches += matches_of_filter;
-        sum_of_squares += ratio(matches_of_filter, batches_per_filter * BATCH).powi(2);
+        let rate = ratio(matches_of_filter, batches_per_filter * BATCH);
+        sum_of_squares += rate * rate;
     }
     let mean = ratio(num_matches, num_lookups);
     let num_filters = ratio(num_filters, 1);

@@ -55,11 +55,13 @@ pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "10 to 10 million")]
+#[expect(clippy::disallowed_methods, reason = "decides no filter")]
 fn power_of_ten(exponent: f64) -> usize {
     10f64.powf(exponent).round() as usize
 }
 
 /// `(1 - e^(-kn/m))^k`, the same for every number of keys.
+#[expect(clippy::disallowed_methods, reason = "decides no filter")]
 pub(crate) fn textbook() -> f64 {
     let (probes, bits_per_key) = (f64::from(NUM_PROBES), f64::from(BITS_PER_KEY));
     (1.0 - (-probes / bits_per_key).exp()).powf(probes)
