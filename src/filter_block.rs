@@ -223,6 +223,7 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
+/// const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 ///
 /// /// For each user key's hash whether the data block at the same place of `block_offsets` must be
 /// /// read. In the order of the table, keys that share a filter are neighbours.
@@ -237,16 +238,15 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///         let keys = next..next + group.len();
 ///         next = keys.end;
 ///         if let Some(filter) = reader.filter(group[0]) {
-///             let matches = &mut must_read[keys.clone()];
-///             BloomFilterPolicy::default().hashes_may_match(&hashes[keys], filter, matches);
+///             POLICY.hashes_may_match(&hashes[keys.clone()], filter, &mut must_read[keys]);
 ///         }
 ///     }
 ///     must_read
 /// }
-/// # let mut builder = leveldb_filter::FilterBlockBuilder::new(BloomFilterPolicy::default());
+/// # let mut builder = leveldb_filter::FilterBlockBuilder::new(POLICY);
 /// # builder.start_block(2_048);
 /// # builder.add_key(b"pear");
-/// # let reader = FilterBlockReader::new(BloomFilterPolicy::default(), builder.finish());
+/// # let reader = FilterBlockReader::new(POLICY, builder.finish());
 /// # let hashes = [b"plum", b"plum", b"pear", b"plum"].map(|key| leveldb_filter::bloom_hash(key));
 /// # let block_offsets = [0, 2_048, 2_049, 4_096];
 /// # assert_eq!(must_read(&reader, &hashes, &block_offsets), [false, false, true, true]);

@@ -298,9 +298,8 @@ impl FilterPolicy for BloomFilterPolicy {
 
     /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for so many keys to `dst`.
     ///
-    /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's
-    /// length. Allocates at most once, where `dst` has too little room; filters above the cache also
-    /// take scratch memory.
+    /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's length.
+    /// Allocates only where `dst` has too little room, and scratch memory for filters above 8 MiB.
     ///
     /// # Panics
     ///

@@ -55,16 +55,9 @@ pub(crate) struct Batch<const N: usize> {
 impl<const N: usize> Batch<N> {
     #[inline]
     pub(crate) fn new(probes: Probes) -> Self {
-        let (divisor, zeros) = (Divisor::new(probes), [0; N]);
-        Self {
-            probes,
-            divisor,
-            left: 0,
-            len: 0,
-            hashes: [BloomHash::default(); N],
-            deltas: zeros,
-            positions: [zeros; 2],
-        }
+        let (divisor, hashes) = (Divisor::new(probes), [BloomHash::default(); N]);
+        let (deltas, positions) = ([0; N], [[0; N]; 2]);
+        Self { probes, divisor, left: 0, len: 0, hashes, deltas, positions }
     }
 
     /// Where to write the hashes of the next `len` keys, at most `N`.
