@@ -39,7 +39,9 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy, bloom_hashes};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    millibits_per_key: u128,
+    bits_per_key: usize,
+    /// Of a bit per key, and added to these.
+    thousandths: u16,
     rule: ShapeRule,
     name: &'static str,
 }
@@ -87,7 +89,7 @@ impl BloomFilterPolicy {
     /// Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        Self::with_millibits(bits_per_key as u128 * 1000)
+        Self { bits_per_key, thousandths: 0, rule: ShapeRule::LevelDb, name: Self::NAME }
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
@@ -95,12 +97,15 @@ impl BloomFilterPolicy {
     /// A filter has `num_keys * millibits` thousandths of a bit, at least 64 bits, rounded up to
     /// whole bytes. `from_millibits_per_key(10_000)` is `new(10)`.
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "below 1,000")]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        Self::with_millibits(millibits as u128)
+        Self { thousandths: (millibits % 1000) as u16, ..Self::new(millibits / 1000) }
     }
 
-    const fn with_millibits(millibits_per_key: u128) -> Self {
-        Self { millibits_per_key, rule: ShapeRule::LevelDb, name: Self::NAME }
+    fn tuned_from(millibits: u128) -> Self {
+        // A filter that can be made has no more bits, also where a usize does not hold the millibits.
+        let bits_per_key = usize::try_from(millibits / 1000).unwrap_or(usize::MAX);
+        Self { thousandths: (millibits % 1000) as u16, ..Self::new(bits_per_key).tuned() }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -172,7 +177,7 @@ impl BloomFilterPolicy {
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
         let millibits = shaping::millibits_for_rate(rate, num_keys)?;
-        Some(Self::with_millibits(millibits).tuned())
+        Some(Self::tuned_from(millibits))
     }
 
     /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of a key
@@ -200,9 +205,8 @@ impl BloomFilterPolicy {
     /// and `n log n` time for `n` runs.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
-        let policy = |millibits| Self::with_millibits(millibits).tuned();
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
-        shares.map(|millibits| millibits.map(policy)).collect()
+        shares.map(|millibits| millibits.map(Self::tuned_from)).collect()
     }
 
     /// The name under which tables store the filters.
@@ -215,10 +219,7 @@ impl BloomFilterPolicy {
     /// `usize` cannot hold them.
     #[must_use]
     pub const fn millibits_per_key(&self) -> usize {
-        if self.millibits_per_key > usize::MAX as u128 {
-            return usize::MAX;
-        }
-        self.millibits_per_key as usize
+        self.bits_per_key.saturating_mul(1000).saturating_add(self.thousandths as usize)
     }
 
     /// The length and the number of probes of a filter of `num_keys` keys.
@@ -228,8 +229,8 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if the filter has more bits than a `usize` holds.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
-        let leveldb = leveldb.expect("capacity overflow");
+        let millibits = self.bits_per_key as u128 * 1000 + u128::from(self.thousandths);
+        let leveldb = BloomFilterShape::leveldb(num_keys, millibits).expect("capacity overflow");
         match self.rule {
             ShapeRule::LevelDb => leveldb,
             ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
