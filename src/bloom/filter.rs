@@ -171,16 +171,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// made for. With 10 to 99 keys, half are within 3.5% and nine of ten within 10%; with fewer,
     /// 10% and 25%, and the worst is off by almost 100%. Infinite where all bits are set, or for a
     /// filter with a probe count of 0. Takes time linear in the filter's length.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
-    ///
-    /// let mut filter = BloomFilter::empty(BloomFilterPolicy::default().shape(1_000));
-    /// for key in 0..1_000_u32 {
-    ///     filter.insert(&key.to_le_bytes());
-    /// }
-    /// assert!((950.0..1_050.0).contains(&filter.estimated_num_keys()));
-    /// ```
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
     pub fn estimated_num_keys(&self) -> f64 {

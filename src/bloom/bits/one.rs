@@ -5,7 +5,7 @@
 //! each `inline(never)` and `inline(always)` is worth.
 #![expect(clippy::inline_always, reason = "lookups take longer without")]
 
-use super::probes::{MAX_CACHED_BYTES, ProbeSeq, Probes, ROTATES_BYTES, bit, byte_index, delta};
+use super::probes::{MAX_CACHED_BYTES, ProbeSeq, Probes, ROTATES_BYTES, byte_index};
 use crate::BloomHash;
 
 impl Probes {
@@ -50,28 +50,11 @@ impl Probes {
 /// [`Probes::may_match`] for a filter that is asked once; `bits` is not empty.
 #[inline(always)]
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
-    // So few remainders cost less than the division for a reciprocal.
-    if count <= 2 {
-        return few_may_match(bits, count, hash);
-    }
     let (probes, seq) = (Probes::new(bits.len(), count), ProbeSeq::new(hash));
     if bits.len() > MAX_CACHED_BYTES {
         uncached_may_match(probes.reciprocal, probes.reached(bits), seq, count)
     } else {
         group_may_match(probes.reciprocal, bits, seq, count)
-    }
-}
-
-/// [`may_match_once`] for at most two probes.
-#[inline]
-fn few_may_match(bits: &[u8], count: u8, hash: BloomHash) -> bool {
-    let num_bits = bits.len() as u64 * 8;
-    #[expect(clippy::cast_possible_truncation, reason = "at most the hash")]
-    let bit_of = |hash: u32| bit(bits, (u64::from(hash) % num_bits) as u32);
-    match count {
-        0 => true,
-        1 => bit_of(hash.0) & 1 != 0,
-        _ => bit_of(hash.0) & bit_of(hash.0.wrapping_add(delta(hash))) & 1 != 0,
     }
 }
 

@@ -5,10 +5,9 @@
 //! modulo 2<sup>32</sup> modulo the number of bits.
 //!
 //! That last remainder is what costs. It is taken without a division, and in two ways that suit
-//! the two uses: by [`byte_index`] for one key, and by a [`Divisor`] for many. Only a filter that
-//! is asked once and has one or two probes is divided for. The loops over probes stand where they
-//! are used: [`Probes::bits_of`] to insert a key, `one::all_set_in` to look one up, and
-//! `many::advance` for many keys.
+//! the two uses: by [`byte_index`] for one key, and by a [`Divisor`] for many. The loops over probes
+//! stand where they are used: [`Probes::bits_of`] to insert a key, `one::all_set_in` to look one up,
+//! and `many::advance` for many keys.
 
 use crate::BloomHash;
 use crate::bloom::shape::MAX_BYTES;
