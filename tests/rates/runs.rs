@@ -261,7 +261,8 @@ fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Eff
                 let measure = |policy| false_positive_rate(policy, run.keys_per_filter, effort);
                 let rate = policy.map_or(one, measure);
                 sum += f64::from(run.weight) * rate.mean;
-                variance += (f64::from(run.weight) * rate.standard_error).powi(2);
+                let error = f64::from(run.weight) * rate.standard_error;
+                variance += error * error;
             }
             (sum, 4.0 * variance.sqrt())
         };
