@@ -1,4 +1,5 @@
-//! The race: LevelDB itself, in a process of its own, and this crate in turns.
+//! The race: LevelDB itself, in a process of its own, and this crate in turns; and LevelDB's `Get`
+//! with its own filters and with this crate's.
 //!
 //! ```sh
 //! apt-get install g++ libleveldb-dev
@@ -9,16 +10,31 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::{env, fs};
 
+use common::random;
 use contest::Scores;
+use gets::Gets;
 use options::{HELP, Options, Task};
 use process::{LevelDb, Request};
-use report::{machine, report};
+use report::machine;
 use terminal::{Progress, exit_code, grouped, print};
 
+#[path = "../tests/common"]
+#[allow(dead_code, reason = "shared with the tests")]
+mod common {
+    pub(crate) mod random;
+    pub(crate) mod table;
+}
+#[path = "../tests/inspect_table/contents.rs"]
+#[allow(dead_code, reason = "shared with the tests")]
+mod contents;
 #[path = "leveldb/contest.rs"]
 mod contest;
+#[path = "../tests/leveldb/database.rs"]
+mod database;
 #[path = "leveldb/figure.rs"]
 mod figure;
+#[path = "leveldb/gets.rs"]
+mod gets;
 #[path = "bloom/keys.rs"]
 #[allow(dead_code, reason = "shared with the other benches")]
 mod keys;
@@ -29,8 +45,6 @@ mod options;
 mod process;
 #[path = "leveldb/race.rs"]
 mod race;
-#[path = "../tests/common/random.rs"]
-mod random;
 #[path = "leveldb/report.rs"]
 mod report;
 #[path = "../tests/common/svg.rs"]
@@ -43,14 +57,19 @@ fn main() -> ExitCode {
 }
 
 fn run(task: Task) -> Result<(), Box<dyn Error>> {
-    let options = match task {
-        Task::Race(options) => options,
-        Task::Help => return print(&[HELP]),
-        Task::Nothing(why) => return skip(&why),
-    };
-    match LevelDb::start() {
-        Ok(leveldb) => time(&options, leveldb),
-        Err(missing) => skip(&missing),
+    match task {
+        Task::Race(options) => time(&options, Scores::measure, |machine, all| {
+            if let Some(path) = &options.figure {
+                let error = |error| format!("{}: {error}", path.display());
+                fs::write(path, figure::svg(&options, all)).map_err(error)?;
+            }
+            print(&report::report(&options, machine, all))
+        }),
+        Task::Gets(options) => time(&options, Gets::measure, |machine, all| {
+            print(&gets::report(&options, machine, all))
+        }),
+        Task::Help => print(&[HELP]),
+        Task::Nothing(why) => skip(&why),
     }
 }
 
@@ -58,7 +77,16 @@ fn skip(why: &str) -> Result<(), Box<dyn Error>> {
     print(&[format!("the race with LevelDB is left out: {why}")])
 }
 
-fn time(options: &Options, mut leveldb: LevelDb) -> Result<(), Box<dyn Error>> {
+/// Reports what is measured with each number of keys, and on what machine.
+fn time<T>(
+    options: &Options,
+    measure: fn(usize, &Options, &mut LevelDb) -> T,
+    report: impl FnOnce(&str, &[T]) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let mut leveldb = match LevelDb::start() {
+        Ok(leveldb) => leveldb,
+        Err(missing) => return skip(&missing),
+    };
     let machine = machine(&leveldb.ask(&Request::new(b'v')));
     // After that, the machine seems to have one core.
     leveldb.ask(&Request::new(b'S'));
@@ -66,12 +94,8 @@ fn time(options: &Options, mut leveldb: LevelDb) -> Result<(), Box<dyn Error>> {
     let mut all = Vec::new();
     for &num_keys in &options.sizes {
         progress.show(&format!("timing {} keys", grouped(num_keys)));
-        all.push(Scores::measure(num_keys, options, &mut leveldb));
+        all.push(measure(num_keys, options, &mut leveldb));
     }
     progress.clear();
-    if let Some(path) = &options.figure {
-        let error = |error| format!("{}: {error}", path.display());
-        fs::write(path, figure::svg(options, &all)).map_err(error)?;
-    }
-    print(&report(options, &machine, &all))
+    report(&machine, &all)
 }

@@ -25,6 +25,8 @@ mod cases;
 #[path = "inspect_table/contents.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod contents;
+#[path = "leveldb/database.rs"]
+mod database;
 #[path = "leveldb/filter_blocks.rs"]
 mod filter_blocks;
 #[path = "leveldb/process.rs"]

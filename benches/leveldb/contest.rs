@@ -17,7 +17,7 @@ pub(crate) const READERS: [&str; 4] =
 pub(crate) const ASKED: [&str; 3] = ["absent keys", "present keys", "half of each"];
 
 /// How many keys are looked up in a pass.
-const LOOKUPS: usize = 100_000;
+pub(crate) const LOOKUPS: usize = 100_000;
 
 /// How many keys go into filters in a pass, at least.
 const MIN_KEYS: usize = 200_000;
@@ -164,11 +164,11 @@ fn time<T>(work: impl FnOnce() -> T) -> Duration {
     start.elapsed()
 }
 
-fn nanoseconds(answer: &[u8]) -> Duration {
+pub(crate) fn nanoseconds(answer: &[u8]) -> Duration {
     Duration::from_nanos(number(answer))
 }
 
 /// The number that an answer of LevelDB's process begins with.
-fn number(answer: &[u8]) -> u64 {
+pub(crate) fn number(answer: &[u8]) -> u64 {
     u64::from_le_bytes(*answer.first_chunk().expect("a number"))
 }

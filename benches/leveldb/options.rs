@@ -12,10 +12,16 @@ Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --key-len BYTES|mixed  their length; mixed is 8 to 40 bytes [16]
   --bits-per-key B       up to 255 [10]
   --rounds R             how many turns, fewer with many keys [101]
-  --figure FILE.svg      draws the figure";
+  --figure FILE.svg      draws the figure
+  --gets                 times LevelDB's Get in a database of counters instead, with LevelDB's
+                         filters and with this crate's; its numbers of keys are [1000000]";
+
+const RACE_SIZES: [usize; 6] = [32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
+const GETS_SIZES: [usize; 1] = [1_000_000];
 
 #[derive(Debug)]
 pub(crate) struct Options {
+    /// Never empty once parsed.
     pub(crate) sizes: Vec<usize>,
     pub(crate) key_len: KeyLen,
     pub(crate) bits_per_key: u8,
@@ -26,7 +32,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            sizes: vec![32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000],
+            sizes: Vec::new(),
             key_len: KeyLen::Fixed(16),
             bits_per_key: 10,
             rounds: 101,
@@ -39,6 +45,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub(crate) enum Task {
     Race(Options),
+    Gets(Options),
     Help,
     /// Nothing, and why.
     Nothing(String),
@@ -52,9 +59,12 @@ impl Task {
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         let mut options = Options::default();
-        let mut is_bench = false;
+        let (mut is_bench, mut is_gets, mut without_gets) = (false, false, None);
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+            if matches!(arg.as_str(), "--key-len" | "--figure") {
+                without_gets = Some(arg.clone());
+            }
             match arg.as_str() {
                 "--bench" => is_bench = true,
                 "--keys" => {
@@ -68,6 +78,7 @@ impl Task {
                 }
                 "--bits-per-key" => options.bits_per_key = number(&value()?)?,
                 "--rounds" => options.rounds = number(&value()?)?,
+                "--gets" => is_gets = true,
                 "--figure" => options.figure = Some(value()?.into()),
                 "-h" | "--help" => return Ok(Self::Help),
                 _ => return Ok(Self::Nothing(format!("{arg} is none of its options"))),
@@ -79,7 +90,14 @@ impl Task {
         if options.sizes.contains(&0) || options.rounds == 0 {
             return Err("a race needs keys and rounds".into());
         }
-        Ok(Self::Race(options))
+        if options.sizes.is_empty() {
+            options.sizes = if is_gets { GETS_SIZES.to_vec() } else { RACE_SIZES.to_vec() };
+        }
+        match without_gets.filter(|_| is_gets) {
+            Some(arg) => Err(format!("{arg} is no option of --gets")),
+            None if is_gets => Ok(Self::Gets(options)),
+            None => Ok(Self::Race(options)),
+        }
     }
 }
 

@@ -14,6 +14,12 @@ pub(crate) struct Score {
     pub(crate) best: f64,
 }
 
+impl Score {
+    pub(crate) fn cell(self) -> String {
+        format!("{:.2} ({:.1})", self.ratio, self.best)
+    }
+}
+
 /// Lets all contenders work once in each round, in an order drawn anew: whoever comes after another
 /// may find more in a cache, or a slower processor.
 ///
@@ -55,6 +61,6 @@ fn median(mut ratios: Vec<f64>) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52 keys")]
-fn as_f64(num_keys: usize) -> f64 {
+pub(crate) fn as_f64(num_keys: usize) -> f64 {
     num_keys as f64
 }

@@ -5,39 +5,36 @@ use std::{env, fs, thread};
 
 use crate::contest::{ASKED, CREATORS, READERS, Scores};
 use crate::options::Options;
-use crate::race::Score;
 use crate::terminal::grouped;
 
 pub(crate) fn report(options: &Options, machine: &str, all: &[Scores]) -> Vec<String> {
-    let sizes = all.iter().map(|scores| short(scores.num_keys));
-    let mut lines = vec![
-        format!(
-            "Keys of {}, {} bits per key; {machine}:",
-            options.key_len.name(),
-            options.bits_per_key
-        ),
-        String::new(),
-        format!("| keys | {} |", sizes.collect::<Vec<_>>().join(" | ")),
-        format!("|---|{}", "---|".repeat(all.len())),
-    ];
+    let about = format!(
+        "Keys of {}, {} bits per key; {machine}:",
+        options.key_len.name(),
+        options.bits_per_key
+    );
+    let mut lines = head(about, all.iter().map(|scores| scores.num_keys));
     for (i, creator) in CREATORS.into_iter().enumerate() {
         let label = if i == 0 { format!("{creator}, a filter") } else { creator.into() };
-        lines.push(row(&label, all, |scores| scores.create[i]));
+        lines.push(row(&label, all, |scores| scores.create[i].cell()));
     }
     for (i, reader) in READERS.into_iter().enumerate() {
         for (j, asked) in ASKED.into_iter().enumerate() {
             let label = if j == 0 { format!("{reader}, {asked}") } else { asked.into() };
-            lines.push(row(&label, all, |scores| scores.lookup[j][i]));
+            lines.push(row(&label, all, |scores| scores.lookup[j][i].cell()));
         }
     }
     lines
 }
 
-fn row(label: &str, all: &[Scores], score: impl Fn(&Scores) -> Score) -> String {
-    let cell = |scores| {
-        let Score { ratio, best } = score(scores);
-        format!("{ratio:.2} ({best:.1})")
-    };
+/// The line above a table, and the table's head.
+pub(crate) fn head(about: String, sizes: impl Iterator<Item = usize>) -> Vec<String> {
+    let sizes: Vec<_> = sizes.map(short).collect();
+    let rule = format!("|---|{}", "---|".repeat(sizes.len()));
+    vec![about, String::new(), format!("| keys | {} |", sizes.join(" | ")), rule]
+}
+
+pub(crate) fn row<T>(label: &str, all: &[T], cell: impl Fn(&T) -> String) -> String {
     format!("| {label} | {} |", all.iter().map(cell).collect::<Vec<_>>().join(" | "))
 }
 

@@ -1,4 +1,4 @@
-//! Databases of LevelDB's, whose filter blocks are exchanged in place for others of the format.
+//! Databases of LevelDB's with other filter blocks of the format.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -6,18 +6,15 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
 use crate::cases::check;
 use crate::common::random::words;
 use crate::common::reference::extract_user_key;
 use crate::common::table::Table;
-use crate::common::table::varint::read_varint;
-use crate::contents::{UNCOMPRESSED, append_block, append_footer, block, varint};
+use crate::database::{TempPath, exchange_filter_block, tables};
 use crate::process::{LevelDb, Request};
-use crate::tables::{Options, TempPath, any_options, any_writes, tables, write_database};
-
-const FOOTER_LEN: usize = 48;
+use crate::tables::{Options, any_options, any_writes, write_database};
 
 /// What a lookup needs of a table, until it reads a data block.
 struct Filters {
@@ -55,43 +52,6 @@ impl Filters {
         let (_, offset) = self.index[block];
         Some(self.reader.key_may_match(offset, absent))
     }
-}
-
-/// Gives the table filters for ranges of 2<sup>`base_lg`</sup> bytes where LevelDB's were. The file
-/// keeps its length, and all before the filters and behind the metaindex block keeps its place.
-fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base_lg: u8) {
-    let mut file = fs::read(path).unwrap();
-    let table = Table::open(&file).unwrap();
-    let mut builder = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
-    builder.start_block(0);
-    for block in table.data_blocks() {
-        table.visit_keys(block, |key| builder.add_key(key)).unwrap();
-        builder.start_block(block.end);
-    }
-    let start = table.data_blocks().last().expect("a data block").end;
-
-    let footer = file.len() - FOOTER_LEN;
-    let index_handle = index_handle(&file[footer..]);
-    let [start, index] = [start, index_handle[0]].map(|at| usize::try_from(at).unwrap());
-    let rest = file.split_off(index);
-    file.truncate(start);
-    let filters = append_block(&mut file, &builder.finish(), UNCOMPRESSED);
-    let name = format!("filter.{}", policy.name());
-    let metaindex = block(&[(0, name.as_bytes(), &filters)]);
-    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
-    assert!(file.len() <= index, "{} bytes before {index}", file.len());
-    file.resize(index, 0);
-    file.extend(&rest[..footer - index]);
-    let index_handle = index_handle.map(|number| varint(usize::try_from(number).unwrap()));
-    append_footer(&mut file, &[metaindex, index_handle.concat()].concat());
-    fs::write(path, file).unwrap();
-}
-
-/// The offset and the length of the index block, behind those of the metaindex block.
-fn index_handle(mut footer: &[u8]) -> [u64; 2] {
-    let mut number = || read_varint(&mut footer).expect("a number");
-    let [_, _, offset, len] = [(); 4].map(|()| number());
-    [offset, len]
 }
 
 /// Absent keys behind present ones: many for each data block of each table.

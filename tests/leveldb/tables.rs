@@ -2,9 +2,8 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{fmt, fs, process};
+use std::path::Path;
+use std::{fmt, fs};
 
 use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
 use proptest::prelude::*;
@@ -13,6 +12,7 @@ use crate::cases::check;
 use crate::common::random::words;
 use crate::common::strategies::{Keys, any_keys, many_keys};
 use crate::common::table::Table;
+use crate::database::{TempPath, tables};
 use crate::process::{LevelDb, Request};
 
 /// Behind an internal key's user key: its sequence number and type.
@@ -88,28 +88,6 @@ impl Values {
                 words.by_ref().flat_map(u64::to_le_bytes).take(len).collect()
             }
         })
-    }
-}
-
-/// A path that nothing else uses, and nothing is left at.
-pub(crate) struct TempPath(pub(crate) PathBuf);
-
-impl TempPath {
-    pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("leveldb-{}-{count}.tmp", process::id());
-        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.0.to_str().expect("a path in UTF-8").as_bytes()
-    }
-}
-
-impl Drop for TempPath {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
     }
 }
 
@@ -202,11 +180,8 @@ pub(crate) fn write_database(
     compacted: bool,
 ) {
     let (keys, values): (Vec<_>, Vec<_>) = writes.0.iter().cloned().unzip();
+    // The smallest write buffer that LevelDB takes, for many tables and compactions.
     let request = Request::new(b'd').string(path.as_bytes()).u32(compacted.into());
+    let request = request.u32(64 << 10).u32(1 << 20);
     leveldb.ask(&options.add_to(request).strings(&keys).strings(&values));
-}
-
-pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(database).unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
 }

@@ -1,0 +1,162 @@
+//! LevelDB's own `Get` in two databases of the same tables: with LevelDB's filters, and with this
+//! crate's in their place.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+
+use leveldb_filter::BloomFilterPolicy;
+
+use crate::common::table::Table;
+use crate::contest::{LOOKUPS, nanoseconds, number};
+use crate::database::{TempPath, exchange_filter_block, tables};
+use crate::keys::hashes;
+use crate::options::Options;
+use crate::process::{LevelDb, Request};
+use crate::race::{Contender, Score, as_f64, race};
+use crate::random::words;
+use crate::report::{head, row};
+use crate::terminal::grouped;
+
+const BASE_LG: u8 = 19;
+const VALUE_LEN: usize = 100;
+
+/// LevelDB's own, in bytes.
+const WRITE_BUFFER_SIZE: u32 = 4 << 20;
+const MAX_FILE_SIZE: u32 = 2 << 20;
+const BLOCK_SIZE: u32 = 4 << 10;
+const RESTART_INTERVAL: u32 = 16;
+
+/// Rounds take some seconds each.
+const MAX_ROUNDS: usize = 25;
+
+const KEY_SEED: u64 = 1;
+const VALUE_SEED: u64 = 2;
+const ORDER_SEED: u64 = 3;
+/// What the lookups of each pass are drawn from.
+const LOOKUP_SEEDS: [u64; 2] = [4, 5];
+
+const DATABASES: [u32; 2] = [0, 1];
+
+/// What was measured in databases of this number of keys: with LevelDB's filters, with this crate's.
+#[derive(Debug)]
+pub(crate) struct Gets {
+    num_keys: usize,
+    absent: [Score; 2],
+    present: [Score; 2],
+    /// How many data blocks are read for a lookup of each absent key.
+    num_reads: [usize; 2],
+    /// Of all tables, in bytes.
+    filter_block_len: [usize; 2],
+}
+
+impl Gets {
+    pub(crate) fn measure(num_keys: usize, options: &Options, leveldb: &mut LevelDb) -> Self {
+        let [present, absent] = counters(num_keys);
+        let noise = words(VALUE_SEED).flat_map(u64::to_le_bytes);
+        let noise: Vec<u8> = noise.take(num_keys + VALUE_LEN - 1).collect();
+        let values: Vec<&[u8]> = noise.windows(VALUE_LEN).collect();
+
+        let paths = [TempPath::new(), TempPath::new()];
+        let bits_per_key = options.bits_per_key.into();
+        let request = Request::new(b'd').string(paths[0].as_bytes()).u32(0);
+        let request = with_options(request.u32(WRITE_BUFFER_SIZE).u32(MAX_FILE_SIZE), bits_per_key);
+        leveldb.ask(&request.strings(&present).strings(&values));
+        copy(&paths);
+        for table in tables(&paths[1].0) {
+            let policy = BloomFilterPolicy::new(options.bits_per_key.into()).tuned();
+            exchange_filter_block(&table, policy, BASE_LG);
+        }
+
+        let num_reads = paths.each_ref().map(|path| {
+            let request = Request::new(b'r').string(path.as_bytes());
+            let request = with_options(request, bits_per_key).strings(&present).strings(&values);
+            let answer = leveldb.ask(&request.strings(&absent));
+            let (found, num_reads) = answer.split_last_chunk().expect("a number at the end");
+            let (found, found_absent) = found.split_at(num_keys);
+            assert!(found.iter().all(|&found| found == 1), "a key is lost");
+            assert!(found_absent.iter().all(|&found| found == 0), "an absent key is found");
+            usize::try_from(u64::from_le_bytes(*num_reads)).expect("fits")
+        });
+        for (index, path) in DATABASES.into_iter().zip(&paths) {
+            leveldb.ask(&Request::new(b'O').u32(index).string(path.as_bytes()));
+        }
+        let rounds = options.rounds.min(MAX_ROUNDS);
+        Self {
+            num_keys,
+            absent: time(&absent, 0, rounds, leveldb),
+            present: time(&present, LOOKUPS as u64, rounds, leveldb),
+            num_reads,
+            // Of what has been read: LevelDB has written no table anew.
+            filter_block_len: paths
+                .map(|path| tables(&path.0).iter().map(|table| filter_block_len(table)).sum()),
+        }
+    }
+}
+
+/// A random half of twice as many counters, and the other half.
+fn counters(num_keys: usize) -> [Vec<[u8; 8]>; 2] {
+    let mut halves = [const { Vec::new() }; 2];
+    for (counter, word) in (0..2 * num_keys as u64).zip(words(KEY_SEED)) {
+        let wanted = num_keys - halves[0].len();
+        let is_absent = word % (2 * num_keys as u64 - counter) >= wanted as u64;
+        halves[usize::from(is_absent)].push(counter.to_be_bytes());
+    }
+    halves
+}
+
+fn with_options(request: Request, bits_per_key: u32) -> Request {
+    request.u32(bits_per_key).u32(BLOCK_SIZE).u32(RESTART_INTERVAL).u32(0)
+}
+
+fn copy([from, to]: &[TempPath; 2]) {
+    fs::create_dir(&to.0).unwrap();
+    for entry in fs::read_dir(&from.0).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.0.join(entry.file_name())).unwrap();
+    }
+}
+
+/// Looks keys up in both databases in turns, and finds so many of them in each pass.
+fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) -> [Score; 2] {
+    for (pass, seed) in (0..).zip(LOOKUP_SEEDS) {
+        let choose = |hash| keys[hash as usize % keys.len()];
+        let lookups: Vec<_> = hashes(seed).map(choose).take(LOOKUPS).collect();
+        leveldb.ask(&Request::new(b'K').u32(pass).strings(&lookups));
+    }
+    let leveldb = RefCell::new(leveldb);
+    let contenders = DATABASES.map(|database| -> Contender<'_> {
+        let requests = [0, 1].map(|pass| Request::new(b'G').u32(database).u32(pass));
+        let leveldb = &leveldb;
+        Box::new(move |pass| {
+            let answer = leveldb.borrow_mut().ask(&requests[pass]);
+            assert_eq!(number(&answer[8..]), num_found, "keys found");
+            nanoseconds(&answer)
+        })
+    });
+    race(contenders, LOOKUPS, rounds, words(ORDER_SEED))
+}
+
+fn filter_block_len(table: &Path) -> usize {
+    let file = fs::read(table).unwrap();
+    let filter_block = Table::open(&file).unwrap().filter_block().unwrap();
+    filter_block.expect("a filter block").contents.len()
+}
+
+pub(crate) fn report(options: &Options, machine: &str, all: &[Gets]) -> Vec<String> {
+    let about = format!("`Get` of u64 counters, {} bits per key; {machine}:", options.bits_per_key);
+    let mut lines = head(about, all.iter().map(|gets| gets.num_keys));
+    let ours = format!("`base_lg` {BASE_LG} and `tuned()`");
+    let filters = [(0, "LevelDB's filters"), (1, &ours)];
+    for (i, filters) in filters {
+        lines.push(row(&format!("{filters}, absent keys"), all, |gets| gets.absent[i].cell()));
+        lines.push(row("present keys", all, |gets| gets.present[i].cell()));
+    }
+    for (i, filters) in filters {
+        let percent = |gets: &Gets| 100.0 * as_f64(gets.num_reads[i]) / as_f64(gets.num_keys);
+        let cell = |gets: &_| format!("{:.2}%", percent(gets));
+        lines.push(row(&format!("{filters}, absent keys that match"), all, cell));
+        lines.push(row("bytes", all, |gets| grouped(gets.filter_block_len[i])));
+    }
+    lines
+}

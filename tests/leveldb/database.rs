@@ -1,0 +1,77 @@
+//! A database's tables, whose filter blocks are exchanged in place for others of the format.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, process};
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
+
+use crate::common::table::Table;
+use crate::common::table::varint::read_varint;
+use crate::contents::{UNCOMPRESSED, append_block, append_footer, block, varint};
+
+const FOOTER_LEN: usize = 48;
+
+/// A path that nothing else uses, and nothing is left at.
+pub(crate) struct TempPath(pub(crate) PathBuf);
+
+impl TempPath {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("leveldb-{}-{count}.tmp", process::id());
+        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.to_str().expect("a path in UTF-8").as_bytes()
+    }
+}
+
+impl Drop for TempPath {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0).or_else(|_| fs::remove_dir_all(&self.0));
+    }
+}
+
+pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(database).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
+}
+
+/// Gives the table filters for ranges of 2<sup>`base_lg`</sup> bytes where LevelDB's were. The file
+/// keeps its length, and all before the filters and behind the metaindex block keeps its place.
+pub(crate) fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base_lg: u8) {
+    let mut file = fs::read(path).unwrap();
+    let table = Table::open(&file).unwrap();
+    let mut builder = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
+    builder.start_block(0);
+    for block in table.data_blocks() {
+        table.visit_keys(block, |key| builder.add_key(key)).unwrap();
+        builder.start_block(block.end);
+    }
+    let start = table.data_blocks().last().expect("a data block").end;
+
+    let footer = file.len() - FOOTER_LEN;
+    let index_handle = index_handle(&file[footer..]);
+    let [start, index] = [start, index_handle[0]].map(|at| usize::try_from(at).unwrap());
+    let rest = file.split_off(index);
+    file.truncate(start);
+    let filters = append_block(&mut file, &builder.finish(), UNCOMPRESSED);
+    let name = format!("filter.{}", policy.name());
+    let metaindex = block(&[(0, name.as_bytes(), &filters)]);
+    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
+    assert!(file.len() <= index, "{} bytes before {index}", file.len());
+    file.resize(index, 0);
+    file.extend(&rest[..footer - index]);
+    let index_handle = index_handle.map(|number| varint(usize::try_from(number).unwrap()));
+    append_footer(&mut file, &[metaindex, index_handle.concat()].concat());
+    fs::write(path, file).unwrap();
+}
+
+/// The offset and the length of the index block, behind those of the metaindex block.
+fn index_handle(mut footer: &[u8]) -> [u64; 2] {
+    let mut number = || read_varint(&mut footer).expect("a number");
+    let [_, _, offset, len] = [(); 4].map(|()| number());
+    [offset, len]
+}
