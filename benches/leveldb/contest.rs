@@ -17,7 +17,7 @@ pub(crate) const READERS: [&str; 4] =
 pub(crate) const ASKED: [&str; 3] = ["absent keys", "present keys", "half of each"];
 
 /// How many keys are looked up in a pass.
-pub(crate) const LOOKUPS: usize = 100_000;
+const LOOKUPS: usize = 100_000;
 
 /// How many keys go into filters in a pass, at least.
 const MIN_KEYS: usize = 200_000;
