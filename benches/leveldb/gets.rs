@@ -117,8 +117,8 @@ fn copy([from, to]: &[TempPath; 2]) {
     }
 }
 
-/// Looks keys up in both databases in turns, other keys in each pass, whose blocks no cache of the
-/// processor holds yet; so many of them are found.
+/// Looks keys up in both databases in turns, of which so many are found: other keys in each pass,
+/// whose blocks are not yet in the processor's caches.
 fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) -> [Score; 2] {
     let leveldb = RefCell::new(leveldb);
     let contenders = DATABASES.map(|database| -> Contender<'_> {
@@ -143,7 +143,8 @@ fn filter_block_len(table: &Path) -> usize {
 }
 
 pub(crate) fn report(options: &Options, machine: &str, all: &[Gets]) -> Vec<String> {
-    let about = format!("`Get` of u64 counters, {} bits per key; {machine}:", options.bits_per_key);
+    let bits_per_key = options.bits_per_key;
+    let about = format!("`Get` of u64 counters, {bits_per_key} bits per key, 0 lost; {machine}:");
     let mut lines = head(about, all.iter().map(|gets| gets.num_keys));
     let ours = format!("`base_lg` {BASE_LG} and `tuned()`");
     let filters = [(0, "LevelDB's filters"), (1, &ours)];
@@ -155,7 +156,7 @@ pub(crate) fn report(options: &Options, machine: &str, all: &[Gets]) -> Vec<Stri
         let percent = |gets: &Gets| 100.0 * as_f64(gets.num_reads[i]) / as_f64(gets.num_keys);
         let cell = |gets: &_| format!("{:.2}%", percent(gets));
         lines.push(row(&format!("{filters}, absent keys that match"), all, cell));
-        lines.push(row("bytes", all, |gets| grouped(gets.filter_block_len[i])));
+        lines.push(row("bytes of filter blocks", all, |gets| grouped(gets.filter_block_len[i])));
     }
     lines
 }
