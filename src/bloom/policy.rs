@@ -83,10 +83,8 @@ impl BloomFilterPolicy {
 
     /// A policy with LevelDB's lengths and number of probes for so many bits per key.
     ///
-    /// 10 bits per key are LevelDB's recommendation, and the default here. 0 gives filters of 64
-    /// bits, whatever the number of keys.
-    ///
-    /// Mirrors `NewBloomFilterPolicy`.
+    /// 10 is LevelDB's recommendation, and the default here. 0 gives filters of 64 bits, whatever the
+    /// number of keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
         Self { bits_per_key, thousandths: 0, rule: ShapeRule::LevelDb, name: Self::NAME }
@@ -128,28 +126,25 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters with a length and a number of probes that make fewer false positives, on random keys
-    /// and, above all, on keys of 4n bytes that end in a counter, digits or a time. Overrides
+    /// Filters with a length and a number of probes that make fewer false positives, above all for
+    /// keys of 4n bytes that end in a counter, digits or a time. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// LevelDB's hash multiplies the last four bytes of a key once, so neighbours such as
-    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share many probes where a filter has an even
-    /// number of bytes: with LevelDB's 10 bits per key, every second absent counter between those of
-    /// a filter of 16 to 100 keys matches, and every fourth with `tuned`. From 1,000 keys up some 1%
-    /// do, as random keys.
-    ///
     /// Every LevelDB reads them. A filter has LevelDB's length or an odd number of bytes below it: at
-    /// most 3 bytes less, 7 from 256 bytes up, 23 from 8 KiB up. With 10 bits per key filters of
-    /// 40,000 keys and more have two probes more, which lookups pay for.
+    /// most 3 bytes less, 7 from 256 bytes up, 23 from 8 KiB up. With 10 bits per key, 40,000 keys and
+    /// more mostly get two more probes, which lookups pay for.
     ///
-    /// With random keys and 8, 10 and 14 bits per key, 52,000 to 600,000 keys have a fifth fewer false
-    /// positives than LevelDB's in the mean, and none of 1,200 sizes had more than 1.06 times as many,
-    /// except with few keys, which pay for the bytes: filters of 16 to 100 keys have 5% more in the
-    /// mean, single ones of less than 40 keys up to half as many again. Counters at single starts can
-    /// have more than LevelDB's: 1 of 300 filters of 2,000 keys and more had over three times as many.
+    /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
+    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes, most where a filter has an even
+    /// number of bytes. With 10 bits per key, LevelDB's filters of 16 to 100 counters match half of
+    /// the absent ones between them, tuned ones a quarter; of 16 digits 11 and 3%. From 1,000 keys up,
+    /// tuned filters match about 1% of either, though single ones match several times as many.
     ///
-    /// The choice for a filter takes constant time. It may change with a version of this crate, but is
-    /// the same on every platform.
+    /// Random keys have a fifth fewer false positives than with LevelDB's filters at 52,000 to 600,000
+    /// keys with 8, 10 and 14 bits each. At 16 to 100 keys, where a byte matters, they have 5% more
+    /// in the mean, and single sizes up to half as many again; above, no size of 1,200 had more than
+    /// 1.06 times LevelDB's. The choice takes constant time. It may change with a version of this crate,
+    /// but is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -158,13 +153,16 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of `num_keys`
     /// keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// Of 255 random problems, from 100 to 10 million keys and 0.00001 to 0.2, all filters measured
-    /// 0.85 to 1.10 times the rate asked for, and half of them 0.98 to 1.02. Below 100 keys single
-    /// filters differ by a tenth and more, so that precision buys nothing.
+    /// Random keys have it: 255 random problems, from 100 to 10 million keys and 0.00001 to 0.2,
+    /// measured 0.85 to 1.10 times the rate, and half of them 0.98 to 1.02. Below 100 keys single
+    /// filters differ by a tenth and more, so do not rely on it there. Counters, digits and times have
+    /// up to 1.4 times the rate at 3,000 and 20,000 keys. Filters of more keys may never have it, since
+    /// digits share hashes: for 1%, 400,000 keys of 16 digits measured 5.8%. So prefer a filter for
+    /// each 512 KiB to one for a table.
     ///
-    /// `None` where no filter of this format does: whatever its number of bits, an absent key has
-    /// the 32-bit hash of one of 10 million keys with a probability of 0.233%. Also for a `rate`
-    /// that is not between 0 and 1 (both excluded), or not a number. Takes some microseconds.
+    /// Returns `None` if no filter of this format reaches `rate`: whatever its number of bits, an
+    /// absent key has the 32-bit hash of one of 10 million keys with a probability of 0.233%. Also for
+    /// a `rate` that is not between 0 and 1 (both excluded), or not a number.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -186,23 +184,21 @@ impl BloomFilterPolicy {
     ///
     /// Such a lookup consults one filter per run, so their false-positive rates add up, each times its
     /// run's weight. With equal bits per key a small level adds as much to the sum as the largest,
-    /// which has nearly all keys; here all runs get bytes until one more is worth as much in each.
-    /// Three levels that each have ten times the keys of the one above have 2.2 times fewer false
+    /// which has nearly all keys; here bytes go where they remove the most false positives of random
+    /// keys. Three levels that each have ten times the keys of the one above have 2.2 times fewer false
     /// positives than with LevelDB's 10 bits per key, four 2.9 times; in blocks with `base_lg` 19 it
     /// is 1.45 times and more against tuned filters of equal bits. Two levels of like size hardly
     /// gain, and where sharing is not expected to save 3%, all runs get equal bits.
     ///
-    /// An engine shares its budget anew at each flush or compaction, and writes its tables with the
-    /// policy of their level. Older tables keep their filters, so all filters may take some per cent
-    /// more than the budget for a while.
+    /// An engine shares its budget anew at each flush or compaction. Older tables keep their filters,
+    /// so all filters may take some per cent more than the budget for a while.
     ///
     /// `None` is a run that is better off without filters: its rate counts as 1. Bytes that would
     /// hardly help are left: those beyond 64 bits per key, and where most false positives share a
     /// key's 32-bit hash. Filters of the given numbers of keys never take more than `total_len`
     /// bytes, including those of the probe counts.
     ///
-    /// Never panics. Takes some tens of microseconds and some ten kilobytes of memory for each run,
-    /// and `n log n` time for `n` runs.
+    /// Never panics. Takes `n log n` time for `n` runs, and some ten kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
