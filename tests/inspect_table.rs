@@ -5,6 +5,8 @@
 mod common;
 #[path = "examples/inspect_table/mod.rs"]
 mod inspect_table;
+#[path = "common/neighbours.rs"]
+mod neighbours;
 #[path = "inspect_table"]
 mod tests {
     mod contents;
@@ -20,7 +22,9 @@ mod tests {
 mod terminal;
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use common::{random, table};
 use inspect_table::Options;
@@ -46,9 +50,13 @@ impl Report {
     }
 
     fn with(paths: &[PathBuf], what_if: bool, num_lookups: usize) -> Self {
-        let options = Options { help: false, what_if, paths: paths.to_vec() };
+        let options = Options { what_if, paths: paths.to_vec(), ..Options::default() };
+        Self::of(&options, num_lookups)
+    }
+
+    fn of(options: &Options, num_lookups: usize) -> Self {
         let mut lines = Vec::new();
-        let outcome = inspect_table::report(&options, num_lookups, |printed| {
+        let outcome = inspect_table::report(options, num_lookups, |printed| {
             lines.extend_from_slice(printed);
             Ok(())
         });
@@ -93,8 +101,9 @@ impl Report {
     }
 }
 
+/// Relative to the package's directory, where Cargo runs tests.
 fn golden(directory: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(directory)
+    Path::new("tests/golden").join(directory)
 }
 
 fn database(name: &str) -> PathBuf {
@@ -109,19 +118,36 @@ fn golden_table(file: &str) -> Vec<u8> {
     read(&golden("tables").join(file))
 }
 
-/// A directory of its own for each test.
-fn directory_of(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspect_table").join(name);
+/// A directory of its own for each test of each run, until it is dropped.
+struct Directory(PathBuf);
+
+impl Deref for Directory {
+    type Target = PathBuf;
+
+    fn deref(&self) -> &PathBuf {
+        &self.0
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
+    let of_run = format!("inspect_table-{}-{name}", process::id());
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(of_run);
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).unwrap();
     for (file, contents) in files {
         fs::write(directory.join(file), contents).unwrap();
     }
-    directory
+    Directory(directory)
 }
 
 /// A golden database whose files may be changed.
-fn copy_of(name: &str, copy: &str) -> PathBuf {
+fn copy_of(name: &str, copy: &str) -> Directory {
     let directory = directory_of(copy, &[]);
     for entry in fs::read_dir(database(name)).unwrap() {
         let path = entry.unwrap().path();

@@ -7,6 +7,7 @@
 //! Mirrors `table/format.cc` and `table/table.cc`.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use block::{BlockHandle, KeyBudget};
 pub(crate) use error::TableError;
@@ -91,6 +92,21 @@ impl<'a> Table<'a> {
     /// What all keys of the table may take together.
     pub(crate) fn key_budget(&self) -> KeyBudget {
         KeyBudget::of_data(self.source.len())
+    }
+
+    /// The place of the data block that a lookup reads, whether the user keys ascend or descend;
+    /// `None` where there is no block.
+    #[allow(dead_code, reason = "not each crate looks for a key")]
+    pub(crate) fn place_of(&self, user_key: &[u8], trailer_len: usize) -> Option<usize> {
+        let blocks = self.data_blocks();
+        let of_block = |block: &'_ DataBlock| {
+            let index_key = &block.index_key;
+            index_key[..index_key.len().saturating_sub(trailer_len)].cmp(user_key)
+        };
+        let descend = blocks.first()?.index_key > blocks.last()?.index_key;
+        let before = if descend { Ordering::Greater } else { Ordering::Less };
+        let place = blocks.partition_point(|block| of_block(block) == before);
+        Some(place.min(blocks.len() - 1))
     }
 
     /// Visits the keys of a data block in order, up to where it is corrupt.

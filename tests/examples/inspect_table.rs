@@ -2,7 +2,7 @@
 //! keys read, what would help, and whether this crate makes the same filters.
 //!
 //! ```sh
-//! cargo run --release --example inspect_table [-- [--what-if] [FILE|DIR]...]
+//! cargo run --release --example inspect_table [-- [--what-if] [--tables] [FILE|DIR]...]
 //! ```
 
 use std::env;
@@ -15,6 +15,8 @@ use terminal::{exit_code, print, wrapped};
 
 #[path = "inspect_table/mod.rs"]
 mod inspect_table;
+#[path = "../common/neighbours.rs"]
+mod neighbours;
 #[path = "../common/random.rs"]
 mod random;
 #[path = "../common/table.rs"]
@@ -22,18 +24,20 @@ mod table;
 #[path = "terminal.rs"]
 mod terminal;
 
-const USAGE: &str = "usage: inspect_table [--what-if] [--] [FILE|DIR]...";
-const HELP: [&str; 14] = [
+const USAGE: &str = "usage: inspect_table [--what-if] [--tables] [--] [FILE|DIR]...";
+const HELP: [&str; 16] = [
     USAGE,
     "Reports on the filters of LevelDB's tables, by default of",
     "tests/golden/tables/db_bloom10.ldb",
-    "  DIR        a database: what lookups of absent keys read, what would help, and",
-    "             a line for each level and each table that its MANIFEST names",
+    "  DIR        a database: what lookups read in vain, what would help, and its",
+    "             levels and tables",
     "  FILE       a table: all about it; of several FILEs, a line each",
     "  --what-if  what other filters would read and take: LevelDB's, this crate's,",
     "             and these with today's bytes shared between the levels",
-    "Lookups ask the tables whose ranges hold their keys, which lie right behind the",
-    "keys of the database. Rates are those of random hashes in the tables' filters.",
+    "  --tables   a line for each table, also of a database of many",
+    "Lookups are of some 20,000 of a database's keys, of as many absent ones made by",
+    "counting on from these, and of random hashes; they ask the tables whose ranges",
+    "hold their keys, as LevelDB's Get does.",
     "Exit status: 0 all was read, and this crate makes the same filters of the keys;",
     "             1 something cannot be read or judged, or filters hide keys;",
     "             2 wrong usage;",
@@ -56,7 +60,9 @@ fn main() -> ExitCode {
         return exit_code(print(&HELP));
     }
     if options.paths.is_empty() {
-        options.paths.push(Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN_TABLE));
+        // As Cargo says when it runs this: another checkout may have been compiled here.
+        let root = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+        options.paths.push(Path::new(&root).join(GOLDEN_TABLE));
     }
     match report(&options, NUM_LOOKUPS, print) {
         Ok(outcome) => {

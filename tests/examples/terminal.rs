@@ -90,6 +90,37 @@ pub(crate) fn counted(number: usize, one: &str) -> String {
     format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
+/// In per cent. Small rates have their digits behind two zeros.
+#[allow(dead_code, reason = "not each example measures rates")]
+pub(crate) fn percentage(ratio: f64) -> String {
+    match 100.0 * ratio {
+        0.0 => "0%".into(),
+        percentage @ 0.0..0.1 => format!("{percentage:.3}%"),
+        percentage => format!("{percentage:.2}%"),
+    }
+}
+
+/// What 1,000 of so many lookups have, as far as these tell: the last digit may be wrong by three.
+#[allow(dead_code, reason = "not each example measures rates")]
+pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
+    if lookups == 0.0 || number == 0.0 {
+        return if lookups == 0.0 { "-".into() } else { "0".into() };
+    }
+    let error = (1_000.0 * number / lookups).sqrt();
+    let mut unit = if number < 0.95 { 0.01 } else { 0.1 };
+    while number >= 10.0 * unit
+        && (3.0 * error >= 10.0 * unit || unit < 1.0 && number >= 999.5 * unit)
+    {
+        unit *= 10.0;
+    }
+    let rounded = (number / unit).round() * unit;
+    match unit {
+        0.0..0.05 => format!("{rounded:.2}"),
+        0.0..0.5 => format!("{rounded:.1}"),
+        _ => format!("{rounded:.0}").parse().map_or_else(|_| rounded.to_string(), grouped),
+    }
+}
+
 const WIDTH: usize = 80;
 
 /// The words in lines of 80 columns, all but the first behind an indent; a longer word is a line.

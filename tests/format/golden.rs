@@ -41,7 +41,7 @@ const GOLDEN_TABLES: [GoldenTable; 11] = [
 ];
 
 fn golden(file: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let path = Path::new("tests/golden").join(file);
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

@@ -7,7 +7,7 @@ use std::slice;
 use super::manifest::{log_of, records};
 use super::tables::{blocks, correct_checksum};
 use crate::common::drawn;
-use crate::inspect_table::filters::Lookups;
+use crate::inspect_table::lookups::Lookups;
 use crate::inspect_table::table::Inspection;
 use crate::{Report, database, directory_of, golden_table, read};
 

@@ -2,14 +2,13 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
 
 use super::contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
 use crate::common::block_keys;
 use crate::common::table::crc32c::masked_crc32c;
 use crate::common::table::snappy::SnappyError;
 use crate::common::table::{Source, Table, TableError};
-use crate::{golden, golden_table};
+use crate::{directory_of, golden_table};
 
 /// The numbers of data blocks and of keys.
 fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableError> {
@@ -55,8 +54,8 @@ fn tables_are_read_with_and_without_filters_and_compression() {
 #[test]
 fn a_file_is_read_as_its_bytes_are_unless_it_becomes_shorter() {
     let bytes = golden_table("db_bloom10.ldb");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("becomes_shorter.ldb");
-    fs::copy(golden("tables/db_bloom10.ldb"), &path).unwrap();
+    let directory = directory_of("becomes_shorter", &[("000005.ldb", &bytes)]);
+    let path = directory.join("000005.ldb");
     let file = File::open(&path).unwrap();
     let source = Source::of_file(&file).unwrap();
     assert_eq!(read_all(source), read_all(&bytes));

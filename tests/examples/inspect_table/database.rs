@@ -1,6 +1,7 @@
 //! What a path names: a database with its tables, or only tables.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,6 +17,7 @@ const LAST_TAG: u32 = 9;
 const ROCKSDB: &str = "a database of RocksDB, not of LevelDB";
 
 /// Tables that belong together.
+#[derive(Default, PartialEq, Eq)]
 pub(crate) struct Group {
     /// Of the directory; empty for files that are named one by one.
     pub(crate) name: String,
@@ -29,12 +31,14 @@ pub(crate) struct Group {
     pub(crate) lost: Option<String>,
 }
 
+#[derive(PartialEq, Eq)]
 pub(crate) struct Database {
     pub(crate) comparator: Option<String>,
     /// The bytes of what is not in tables yet.
     pub(crate) log_len: u64,
 }
 
+#[derive(PartialEq, Eq)]
 pub(crate) struct ListedTable {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
@@ -42,6 +46,7 @@ pub(crate) struct ListedTable {
     pub(crate) place: Option<Place>,
 }
 
+#[derive(PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) level: u32,
     pub(crate) contents: Contents,
@@ -50,8 +55,9 @@ pub(crate) struct Place {
 impl Group {
     /// Files that are named one by one.
     pub(crate) fn of_files(paths: &[PathBuf]) -> Self {
+        let here = env::current_dir().unwrap_or_default();
         let tables = paths.iter().map(|path| ListedTable {
-            name: shown(path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path)),
+            name: shown(path.strip_prefix(&here).unwrap_or(path)),
             path: path.clone(),
             place: None,
         });
@@ -74,7 +80,10 @@ impl Group {
         let lost = lost.map(|why| format!("{name}: not a database that LevelDB opens: {why}"));
         if files.tables.is_empty() {
             let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
-            return Err(lost.unwrap_or(none));
+            let inside =
+                files.databases.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
+            let inside = if inside.is_empty() { inside } else { format!("; databases: {inside}") };
+            return Err(lost.unwrap_or(none + &inside));
         }
         let tables = files.tables.into_iter().map(|path| ListedTable::at(path, None));
         Ok(Self { lost, ..Self::of_tables(name, tables.collect()) })
@@ -128,6 +137,8 @@ struct Files {
     logs: Vec<(u64, u64)>,
     has_manifest: bool,
     is_rocksdb: bool,
+    /// Directories that are databases.
+    databases: Vec<PathBuf>,
 }
 
 impl Files {
@@ -138,6 +149,9 @@ impl Files {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let path = entry.path();
+            if path.join("CURRENT").exists() {
+                files.databases.push(path.clone());
+            }
             let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
             if ["ldb", "sst"].iter().any(|table| extension.eq_ignore_ascii_case(table)) {
                 files.tables.push(path);
@@ -147,6 +161,7 @@ impl Files {
             files.has_manifest |= name.starts_with("MANIFEST-");
             files.is_rocksdb |= name == "IDENTITY" || name.starts_with("OPTIONS-");
         }
+        files.databases.sort();
         // 000005.ldb comes before 000005.sst and 5.ldb.
         files.tables.sort_by_cached_key(|path| (number_of(path).unwrap_or(u64::MAX), path.clone()));
         Ok(files)

@@ -1,4 +1,4 @@
-//! Filter blocks: whether this crate makes the same one, and how often it is wrong.
+//! Filter blocks: what they are, and whether this crate makes the same ones.
 //!
 //! All filters of a table can come from four bytes for each of its keys, the key's hash.
 
@@ -8,7 +8,7 @@ use leveldb_filter::{
 };
 
 use super::table::{KeySurvey, Keys, SurveyedBlock};
-use crate::{random, table};
+use crate::table;
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
@@ -18,7 +18,7 @@ pub(crate) const LEVELDB_BASE_LG: u8 = 11;
 /// Of the bits of a filter, however few keys it has.
 const MIN_BYTES: usize = 8;
 /// By so many bytes at most, tuned filters are shorter than LevelDB's.
-const MOST_LEFT_BY_TUNING: usize = 11;
+const MOST_LEFT_BY_TUNING: usize = 16;
 /// More thousandths of a bit come into question only where a table has very few keys.
 const MAX_CANDIDATES: usize = 10_000;
 
@@ -37,17 +37,14 @@ pub(crate) struct FilterBlock {
     pub(crate) num_hidden: usize,
     /// Whether this crate makes the same bytes of the keys.
     pub(crate) is_remade: bool,
-    /// Of absent keys, those that read a data block.
-    pub(crate) rate: f64,
 }
 
 impl FilterBlock {
     /// And the keys in them.
     pub(crate) fn of<'a>(
-        block: table::FilterBlock<'_>,
+        block: &table::FilterBlock<'_>,
         survey: &'a KeySurvey,
         file_len: u64,
-        lookups: Lookups,
     ) -> (Self, &'a Keys) {
         let contents = &block.contents[..];
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
@@ -64,7 +61,7 @@ impl FilterBlock {
         let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
         let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
         let filters = Self {
-            policy_name: block.policy_name,
+            policy_name: block.policy_name.clone(),
             num_bytes: contents.len(),
             // As it stands there, even where it cannot be read by.
             base_lg: contents.last().copied().unwrap_or_default(),
@@ -75,7 +72,6 @@ impl FilterBlock {
             policy,
             num_hidden: survey.num_keys() - num_found,
             is_remade,
-            rate: lookups.rate(&reader, &survey.blocks),
         };
         (filters, keys)
     }
@@ -109,57 +105,13 @@ fn num_found(reader: &Reader<'_>, blocks: &[SurveyedBlock], keys: &Keys) -> usiz
 }
 
 /// Without a filter, all.
-fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize {
+pub(crate) fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize {
     let mut matches = vec![true; hashes.len()];
     if let Some(filter) = filter {
         BloomFilterPolicy::default().hashes_may_match(hashes, filter, &mut matches);
     }
     matches.into_iter().filter(|&matches| matches).count()
 }
-
-/// Lookups of absent keys in a table.
-#[derive(Clone, Copy)]
-pub(crate) struct Lookups {
-    /// However few keys it has.
-    number: usize,
-    max_for_keys: usize,
-    /// Another one asks for other keys.
-    seed: u64,
-}
-
-impl Lookups {
-    /// A table's share of about so many, and some for each of its keys.
-    pub(crate) fn of_table(total: usize, num_tables: usize, ordinal: usize) -> Self {
-        let seed = SEED.wrapping_add(ordinal as u64);
-        Self { number: total / num_tables, max_for_keys: total / 100, seed }
-    }
-
-    /// The share of absent keys that the filters match.
-    ///
-    /// An absent key is looked up in the block where it would be, and there are as many such keys
-    /// as the block has keys. What they are does not matter, only that their hashes are random.
-    pub(crate) fn rate(self, reader: &Reader<'_>, blocks: &[SurveyedBlock]) -> f64 {
-        let num_keys: usize = blocks.iter().map(|block| block.num_keys).sum();
-        let total = self.number + num_keys.saturating_mul(10).min(self.max_for_keys);
-        let mut words = random::words(self.seed);
-        let mut rate = 0.0;
-        for block in blocks.iter().filter(|block| block.num_keys > 0) {
-            let number = total as u128 * block.num_keys as u128 / num_keys as u128;
-            let number = usize::try_from(number).expect("at most the total") + 1;
-            let filter = reader.filter(block.offset);
-            let mut matches = 0;
-            for start in (0..number).step_by(4_096) {
-                let words = words.by_ref().take((number - start).min(4_096));
-                let hashes = words.map(|word| BloomHash::from_u32((word >> 32) as u32));
-                matches += num_matches(filter, &hashes.collect::<Vec<_>>());
-            }
-            rate += float(matches) / float(number) * float(block.num_keys) / float(num_keys);
-        }
-        rate
-    }
-}
-
-const SEED: u64 = 0xbc9f1d34;
 
 #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
 pub(crate) fn float(n: usize) -> f64 {

@@ -7,16 +7,22 @@ use std::path::PathBuf;
 
 use database::Group;
 use survey::{Outcome, Survey};
+use table::Filters;
 
 use crate::terminal::Progress;
 
 pub(crate) mod database;
 pub(crate) mod filters;
 pub(crate) mod levels;
+pub(crate) mod lookups;
 mod report;
+pub(crate) mod sample;
 pub(crate) mod survey;
 pub(crate) mod table;
 pub(crate) mod what_if;
+
+/// While a running database removes tables, so often its MANIFEST is read.
+const MAX_ATTEMPTS: usize = 3;
 
 /// What the tables of each directory come to, and of the files between them, by about so many
 /// lookups of absent keys for each.
@@ -28,13 +34,8 @@ pub(crate) fn report(
     let mut outcome = Outcome::default();
     let mut is_first = true;
     for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
-        let group = match paths {
-            [directory] if directory.is_dir() => Group::of_directory(directory),
-            files => Ok(Group::of_files(files)),
-        };
-        match group {
-            Ok(group) => {
-                let (lines, of_group) = report_group(&group, options.what_if, num_lookups);
+        match report_paths(paths, options, num_lookups) {
+            Ok((lines, of_group)) => {
                 if !lines.is_empty() && !mem::take(&mut is_first) {
                     print(&[String::new()])?;
                 }
@@ -47,23 +48,51 @@ pub(crate) fn report(
     Ok(outcome)
 }
 
-fn report_group(group: &Group, what_if: bool, num_lookups: usize) -> (Vec<String>, Outcome) {
+fn report_paths(
+    paths: &[PathBuf],
+    options: &Options,
+    num_lookups: usize,
+) -> Result<(Vec<String>, Outcome), String> {
+    let group_of = |paths: &[PathBuf]| match paths {
+        [directory] if directory.is_dir() => Group::of_directory(directory),
+        files => Ok(Group::of_files(files)),
+    };
     let progress = Progress::start();
     let step = |step: &str| progress.show(step);
-    let survey = Survey::of(group, num_lookups, step);
+    let mut group = group_of(paths)?;
+    for _ in 1..MAX_ATTEMPTS {
+        let survey = Survey::of(&group, num_lookups, step);
+        let again = if survey.is_table_gone { group_of(paths)? } else { Group::default() };
+        if !survey.is_table_gone || again == group {
+            return Ok(report_group(&survey, options, step));
+        }
+        drop(survey);
+        group = again;
+    }
+    Ok(report_group(&Survey::of(&group, num_lookups, step), options, step))
+}
+
+fn report_group(
+    survey: &Survey<'_>,
+    options: &Options,
+    step: impl Fn(&str),
+) -> (Vec<String>, Outcome) {
     let mut outcome = survey.outcome();
-    if let ("", [table]) = (&group.name[..], &survey.tables[..]) {
-        let name = &group.tables[0].name;
-        let lines = table.as_ref().map(|table| report::table(name, table, what_if));
-        return (lines.unwrap_or_default(), outcome);
+    let mut shared = None;
+    if options.what_if && survey.group.database.is_some() && survey.is_comparable() {
+        match what_if::share(survey, step) {
+            Ok(proposal) => shared = proposal,
+            Err(cause) => outcome.add(Outcome::failure(cause)),
+        }
     }
-    let mut shared = Ok(None);
-    if what_if && survey.is_comparable() {
-        shared = what_if::share(&survey, num_lookups, step);
+    let proposals = what_if::proposals(survey, shared);
+    if let ("", [table]) = (&survey.group.name[..], &survey.tables[..]) {
+        let Ok(table) = table else { return (Vec::new(), outcome) };
+        let asks = options.what_if || matches!(table.filters, Filters::None);
+        let proposals = if asks { &proposals[..] } else { &[] };
+        return (report::table(&survey.group.tables[0].name, table, survey, proposals), outcome);
     }
-    let lines = report::group(&survey, what_if, shared.as_ref().ok().copied().flatten());
-    shared.map_or_else(|cause| outcome.add(Outcome::failure(cause)), |_| ());
-    (lines, outcome)
+    (report::group(survey, options, &proposals), outcome)
 }
 
 /// The command line.
@@ -71,6 +100,8 @@ fn report_group(group: &Group, what_if: bool, num_lookups: usize) -> (Vec<String
 pub(crate) struct Options {
     pub(crate) help: bool,
     pub(crate) what_if: bool,
+    /// Whether to list all tables of a database.
+    pub(crate) tables: bool,
     pub(crate) paths: Vec<PathBuf>,
 }
 
@@ -87,6 +118,7 @@ impl Options {
                 Some("--") => only_paths = true,
                 Some("-h" | "--help") => options.help = true,
                 Some("--what-if") => options.what_if = true,
+                Some("--tables") => options.tables = true,
                 _ => return Err(format!("unknown option {}", arg.to_string_lossy())),
             }
         }

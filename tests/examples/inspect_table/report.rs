@@ -2,22 +2,31 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
+use super::Options;
 use super::database::{Database, printable};
 use super::filters::{FilterBlock, LEVELDB_BASE_LG, float};
-use super::survey::{Survey, Totals, percentage, ratio, reads, share};
+use super::lookups::RANDOM;
+use super::sample::{BETWEEN, OWN};
+use super::survey::{Survey, Totals, ratio, share};
 use super::table::{Filters, Inspection};
-use super::what_if::{self, Candidate};
-use crate::terminal::{columns, counted, grouped, wrapped};
+use super::what_if::{self, Proposal};
+use crate::terminal::{columns, counted, grouped, percentage, wrapped};
+
+/// How many tables of a database are listed one by one, if not all are asked for.
+const MAX_LISTED: usize = 20;
 
 /// All about one table.
-pub(crate) fn table(name: &str, table: &Inspection, asks_what_if: bool) -> Vec<String> {
-    let mut lines = wrapped(&format!("{name}, {} bytes", long(table.file_len)), "");
+pub(crate) fn table(
+    name: &str,
+    table: &Inspection,
+    survey: &Survey<'_>,
+    proposals: &[Proposal],
+) -> Vec<String> {
+    let mut lines = vec![format!("{name}, {} bytes", long(table.file_len))];
     for (label, value) in rows(table) {
         lines.extend(wrapped(&format!("  {label:<20}  {value}"), &" ".repeat(24)));
     }
-    if asks_what_if || matches!(table.filters, Filters::None) {
-        lines.extend(table.others.iter().flat_map(what_if::of_table));
-    }
+    lines.extend(other_filters(survey, proposals));
     lines
 }
 
@@ -53,18 +62,23 @@ fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static s
         ("filter block", format!("{} bytes, {share} of the file", grouped(filters.num_bytes))),
     ];
     if let Some(bits_per_key) = ratio(filters.num_bits, table.num_keys) {
-        let rate = match filters.num_hidden {
-            0 => percentage(filters.rate) + " of absent keys read a data block",
-            number => format!("unknown: the filters hide {} keys", grouped(number)),
-        };
-        rows.extend([
-            ("bits per key", made_with(bits_per_key, filters.policy)),
-            ("false-positive rate", rate),
-        ]);
+        rows.push(("bits per key", made_with(bits_per_key, filters.policy)));
+        rows.extend(rates(table, filters));
     }
     let made = if filters.is_remade { "the same filters, byte for byte" } else { "other filters" };
     rows.push(("this crate makes", made.into()));
     rows
+}
+
+fn rates(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static str, String)> {
+    let Some(reads) = table.reads else {
+        let hidden = format!("unknown: the filters hide {} keys", grouped(filters.num_hidden));
+        return vec![("false-positive rate", hidden)];
+    };
+    vec![
+        ("false-positive rate", percentage(reads[RANDOM]) + " of absent keys with random hashes"),
+        ("", percentage(reads[BETWEEN]) + " of absent keys between those of the table"),
+    ]
 }
 
 /// What one filter is for.
@@ -90,16 +104,12 @@ fn made_with(bits_per_key: f64, policy: Option<BloomFilterPolicy>) -> String {
         num_probes => format!("{num_probes} probes"),
     };
     let is_padded = 900.0 * bits_per_key > float(millibits);
-    let padding = if is_padded { "; a filter has 64 bits at least" } else { "" };
-    format!("{bits_per_key:.2}, as made with {set} and {probes}{padding}")
+    let padding = if is_padded { "; a filter has at least 64 bits" } else { "" };
+    format!("{bits_per_key:.2}: {set} bits per key, {probes}{padding}")
 }
 
 /// All about the tables of a group, the answer first.
-pub(crate) fn group(
-    survey: &Survey<'_>,
-    asks_what_if: bool,
-    shared: Option<Candidate>,
-) -> Vec<String> {
+pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposal]) -> Vec<String> {
     let name = &survey.group.name;
     let num_tables = counted(survey.tables.len(), "table");
     let mut lines = match &survey.group.database {
@@ -108,47 +118,123 @@ pub(crate) fn group(
             let line = format!("{name}: no tables yet, {len} bytes in the log");
             return [vec![line], not_in_use(survey)].concat();
         }
-        Some(_) => {
-            let mut lines = wrapped(&format!("{name}: {num_tables} in use"), "");
-            lines.extend(answer(survey));
+        Some(database) => {
+            let mut lines = vec![format!("{name}: {num_tables} in use")];
+            lines.extend(answer(survey, database));
             if survey.is_comparable() {
-                lines.extend(what_if::changes(survey, shared));
+                lines.extend(changes(survey, proposals, options.what_if));
             }
             lines
         }
         None if name.is_empty() => Vec::new(),
-        None => wrapped(&format!("{name}: {num_tables}, all counted: no MANIFEST tells"), ""),
+        None => {
+            vec![
+                format!("{name}: {num_tables}"),
+                "No MANIFEST: obsolete tables may be counted.".into(),
+            ]
+        }
     };
     lines.extend(levels(survey));
-    if asks_what_if {
-        lines.extend(what_if::of_group(survey, shared));
+    if options.what_if {
+        lines.extend(other_filters(survey, proposals));
     }
-    lines.extend(tables(survey));
-    lines.extend(survey.group.database.iter().flat_map(notes));
+    lines.extend(tables(survey, options));
+    lines.extend(survey.group.database.iter().flat_map(|database| {
+        let comparator = database.comparator.as_deref().unwrap_or("without a name");
+        wrapped(&format!("Comparator: {:.100}", printable(comparator)), "  ")
+    }));
     lines.extend(not_in_use(survey));
-    if !asks_what_if && survey.group.database.is_none() && survey.lacks_filters() {
+    if !options.what_if && survey.group.database.is_none() && survey.lacks_filters() {
         lines.push("--what-if shows what filters would give to the tables without".into());
     }
     lines
 }
 
-fn answer(survey: &Survey<'_>) -> Vec<String> {
+fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
     let (num_unjudged, why) = survey.unjudged();
     let why = why.join("; ");
     if num_unjudged == survey.tables.len() {
-        return wrapped(&format!("What lookups of absent keys read is unknown: {why}"), "");
+        return wrapped(&format!("What lookups read in vain is unknown: {why}"), "");
     }
-    let asked: f64 = survey.shares.iter().flatten().sum();
-    let tables = counted(survey.tables.len(), "table");
-    let asks = format!("{asked:.1} of {tables}: those whose range of keys holds its key");
-    let (bound, note) = match (num_unjudged, survey.is_certain) {
-        (0, true) => ("", format!("Each asks {asks}.")),
-        (0, false) => ("about ", format!("Each asks {asks}, told without the comparator.")),
-        _ => ("at least ", format!("What more they read is unknown: {why}.")),
+    let bound = match (num_unjudged, survey.is_certain()) {
+        (0, true) => "",
+        (0, false) => "about so many ",
+        _ => "at least so many ",
     };
-    let read = reads(survey.reads_today());
-    let mut lines = vec![format!("1,000 lookups of absent keys read {bound}{read} data blocks")];
-    lines.extend(wrapped(&note, ""));
+    let mut lines = vec![format!("1,000 lookups read {bound}data blocks in vain:")];
+    let reads = survey.reads_today();
+    let kinds = [
+        "absent keys between those of the database",
+        "the database's own keys, before they are found",
+        "absent keys with random hashes",
+    ];
+    lines.extend(survey.shown(reads).iter().zip(kinds).map(|(n, kind)| format!("{n:>9}  {kind}")));
+    let consulted: f64 = survey.shares.iter().flatten().sum();
+    let tables = counted(survey.tables.len(), "table");
+    let mut notes = Vec::new();
+    if num_unjudged > 0 {
+        notes.push(format!("What more they read is unknown: {why}."));
+    }
+    if database.log_len > 0 {
+        notes.push(format!(
+            "Not counted: keys that are only in the log, which has {} bytes. LevelDB recovers them \
+             into tables of level 0 when it opens the database.",
+            long(database.log_len)
+        ));
+    }
+    if num_unjudged == 0 {
+        let assumed =
+            if survey.is_certain() { "" } else { ", assuming keys sort bytewise or in reverse" };
+        notes.push(format!("Each consults {consulted:.1} of {tables} on average{assumed}."));
+    }
+    if let Some((sample, _)) = &survey.sampled {
+        if sample.weights[BETWEEN] == 0 {
+            notes.push("No key of their lengths lies between those of the database.".into());
+        } else if !(0.67..1.5).contains(&(reads[BETWEEN] / reads[RANDOM])) {
+            notes.push(
+                "LevelDB's hash of keys of 4n bytes that differ at their end is not random, so that \
+                 the keys of a filter decide what neighbours read, and more bits may not help."
+                    .into(),
+            );
+        }
+        if sample.num_deleted() > 0 {
+            let [deleted, own] = [sample.num_deleted(), sample.weights[OWN]].map(grouped);
+            notes.push(format!(
+                "Of {own} own keys looked up, {deleted} are deleted: they are found where the \
+                 deletion is."
+            ));
+        }
+    }
+    lines.extend(notes.iter().flat_map(|note| wrapped(note, "")));
+    lines
+}
+
+/// What would help most, and what it costs.
+fn changes(survey: &Survey<'_>, proposals: &[Proposal], is_all: bool) -> Vec<String> {
+    let recommended = what_if::recommended(survey, proposals);
+    let mut lines = Vec::new();
+    if recommended.len() < 2 {
+        lines.push("Other filters would not help much.".into());
+    } else {
+        lines.push(String::new());
+        lines.extend(what_if::rows(survey, recommended.into_iter()));
+        lines.push("Existing tables keep their filters until compaction rewrites them.".into());
+    }
+    if !is_all {
+        lines.push(
+            "--what-if may find more: it shares the bytes of today between the levels.".into(),
+        );
+    }
+    lines
+}
+
+fn other_filters(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<String> {
+    if proposals.is_empty() {
+        return Vec::new();
+    }
+    let title = "Other filters: data blocks read in vain by 1,000 lookups, and bytes";
+    let mut lines = vec![String::new(), title.into()];
+    lines.extend(what_if::rows(survey, proposals.iter()));
     lines
 }
 
@@ -187,13 +273,30 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
     lines.push(
         "Bytes: of filters and offsets; share: of files. A filter has at least 64 bits.".into(),
     );
+    lines.push("Distinct: in each table by itself; false positives: of random hashes.".into());
     lines
 }
 
-/// A line for each table.
-fn tables(survey: &Survey<'_>) -> Vec<String> {
+/// A line for each table, or for those that read most.
+fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     let titles = ["level", "keys", "bits/key", "bytes", "share", "false pos.", ""];
-    let tables = survey.group.tables.iter().zip(&survey.tables);
+    let mut listed: Vec<_> = (0..survey.tables.len()).collect();
+    let mut lines = vec![String::new()];
+    if survey.group.database.is_some() && !options.tables && listed.len() > MAX_LISTED {
+        let reads = |i: usize| {
+            let reads = survey.table(i).and_then(|table| table.reads).unwrap_or_default();
+            reads[BETWEEN] + reads[OWN]
+        };
+        listed.sort_by(|&a, &b| reads(b).total_cmp(&reads(a)));
+        listed.truncate(MAX_LISTED);
+        listed.sort_unstable();
+        let others = survey.tables.len() - MAX_LISTED;
+        lines.push(format!(
+            "The {MAX_LISTED} tables that read most in vain; --tables shows the other {}",
+            grouped(others)
+        ));
+    }
+    let tables = listed.iter().map(|&i| (&survey.group.tables[i], &survey.tables[i]));
     let rows = tables.map(|(listed, table)| {
         let mut totals = Totals::default();
         totals.add(table);
@@ -203,7 +306,6 @@ fn tables(survey: &Survey<'_>) -> Vec<String> {
         let note = note(table).map_or(String::new(), |note| format!(": {note}"));
         [level, keys, bits, bytes, of_file, rate, format!("{}{note}", listed.name)]
     });
-    let mut lines = vec![String::new()];
     lines.extend(columns(titles, rows));
     let is_remade =
         |filters: &&Filters| matches!(filters, Filters::Known(block) if block.is_remade);
@@ -228,16 +330,6 @@ fn note(table: &Result<Inspection, String>) -> Option<String> {
             (_, base_lg) => format!("one per {}", range(base_lg)),
         },
     })
-}
-
-fn notes(database: &Database) -> Vec<String> {
-    let comparator = database.comparator.as_deref().unwrap_or("without a name");
-    let mut lines = wrapped(&format!("Comparator: {:.100}", printable(comparator)), "  ");
-    if database.log_len > 0 {
-        let len = long(database.log_len);
-        lines.push(format!("Not counted: keys that are only in the log, which has {len} bytes."));
-    }
-    lines
 }
 
 fn not_in_use(survey: &Survey<'_>) -> Vec<String> {

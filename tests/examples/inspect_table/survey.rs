@@ -1,14 +1,18 @@
 //! What is known of all tables of a group together, and what lookups read in them.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io;
 
-use super::database::Group;
-use super::filters::{Lookups, float};
-use super::levels::{KeySample, Span, sorted_runs};
-use super::table::{Filters, Inspection};
-use crate::terminal::{counted, grouped};
+use super::database::{Group, open_regular_file};
+use super::filters::float;
+use super::levels::Ranges;
+use super::lookups::{Lookups, RANDOM, Reads};
+use super::sample::{BETWEEN, OWN, Sample, Tables};
+use super::table::{Filters, Inspection, TRAILER_LEN};
+use crate::table::{Source, Table};
+use crate::terminal::{counted, grouped, per_1000, percentage};
+
+const GONE: &str = "; a running database removes tables: close or copy it";
 
 pub(crate) struct Survey<'a> {
     pub(crate) group: &'a Group,
@@ -16,39 +20,63 @@ pub(crate) struct Survey<'a> {
     pub(crate) tables: Vec<Result<Inspection, String>>,
     /// Of lookups of absent keys, the share that asks each table; `None` where that is unknown.
     pub(crate) shares: Option<Vec<f64>>,
-    /// Whether the shares rest on no assumption.
-    pub(crate) is_certain: bool,
-    spans: Vec<Span>,
+    /// Of a database the order of whose keys is known.
+    pub(crate) sampled: Option<(Sample, Tables<'a>)>,
+    /// Whether a file that was listed is not there.
+    pub(crate) is_table_gone: bool,
+    num_lookups: usize,
 }
 
 impl<'a> Survey<'a> {
     pub(crate) fn of(group: &'a Group, num_lookups: usize, progress: impl Fn(&str)) -> Self {
-        let places = group.tables.iter().filter_map(|table| table.place.as_ref());
-        let ranges: Vec<_> = places.map(|place| &place.contents).collect();
-        let comparator = group.database.as_ref().map(|database| database.comparator.as_deref());
-        let mut sample = comparator.and_then(|name| KeySample::new(name, &ranges));
         let num_tables = group.tables.len();
-        let mut tables = Vec::with_capacity(num_tables);
+        progress("choosing keys to look up");
+        let sampled = group.database.as_ref().and_then(|database| {
+            let places = group.tables.iter().filter_map(|table| table.place.as_ref());
+            let ranges = places.map(|place| (place.level, &place.contents)).collect();
+            let ranges = Ranges::new(database.comparator.as_deref(), ranges)?;
+            let visit = Box::new(|i: usize, visit: &mut dyn FnMut(&Table<'_>)| {
+                let Ok(file) = open_regular_file(&group.tables[i].path) else { return };
+                let table = Source::of_file(&file).map(Table::open);
+                let _ = table.map(|table| table.map(|table| visit(&table)));
+            });
+            let trailer_len = TRAILER_LEN;
+            let tables = Tables { number: num_tables, ranges: Some(ranges), trailer_len, visit };
+            Some((Sample::draw(&tables), tables))
+        });
+        let (tables, shares) = (Vec::with_capacity(num_tables), None);
+        let mut survey = Self { group, tables, shares, sampled, is_table_gone: false, num_lookups };
         for (i, table) in group.tables.iter().enumerate() {
             progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
-            let lookups = Lookups::of_table(num_lookups, num_tables, i);
-            let table = Inspection::of_file(&table.path, lookups, sample.as_mut());
-            tables.push(table.map_err(|error| explained(&*error)));
+            let sample = survey.sampled.as_ref().map(|(sample, tables)| (sample, tables, i));
+            let inspection = Inspection::of_file(&table.path, survey.lookups(i), sample);
+            survey.tables.push(inspection.map_err(|error| {
+                let is_gone =
+                    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::NotFound);
+                survey.is_table_gone |= is_gone;
+                let hint = if is_gone && table.place.is_some() { GONE } else { "" };
+                format!("{error}{hint}")
+            }));
         }
-        let is_certain = sample.as_ref().is_none_or(|sample| sample.is_certain);
-        let mut survey = Self { group, tables, shares: None, is_certain, spans: Vec::new() };
-        if let Some(sample) = &sample {
-            survey.spans = ranges.iter().map(|range| sample.span(range)).collect();
-            let known = survey.share_known();
-            let shares = sample.shares(&survey.spans);
-            survey.shares = Some(shares.into_iter().map(|share| share * known).collect());
-        } else if group.database.is_none() {
+        survey.shares = match &survey.sampled {
+            Some((sample, Tables { ranges: Some(ranges), .. })) => {
+                let known = survey.share_known();
+                let shares = ranges.shares(sample.live_keys());
+                Some(shares.into_iter().map(|share| share * known).collect())
+            }
+            _ if group.database.is_some() => None,
             // Tables by themselves are asked as often as they have keys.
-            let all = survey.totals().keys.max(1);
-            let keys = |i| survey.table(i).map_or(0, |table| table.num_keys);
-            survey.shares = (0..num_tables).map(|i| ratio(keys(i), all)).collect();
-        }
+            _ => {
+                let all = survey.totals().keys.max(1);
+                let keys = |i| survey.table(i).map_or(0, |table| table.num_keys);
+                (0..num_tables).map(|i| ratio(keys(i), all)).collect()
+            }
+        };
         survey
+    }
+
+    pub(crate) fn lookups(&self, i: usize) -> Lookups {
+        Lookups::of_table(self.num_lookups, self.group.tables.len(), i)
     }
 
     /// The keys of a table that cannot be read may lie where no other table is asked.
@@ -64,10 +92,18 @@ impl<'a> Survey<'a> {
         ratio(known, all).unwrap_or_default()
     }
 
+    fn ranges(&self) -> Option<&Ranges<'a>> {
+        self.sampled.as_ref()?.1.ranges.as_ref()
+    }
+
     /// Tables of which a lookup asks one at most.
     pub(crate) fn runs(&self) -> Vec<Vec<usize>> {
-        let levels = self.group.tables.iter().filter_map(|table| Some(table.place.as_ref()?.level));
-        sorted_runs(&levels.zip(self.spans.iter().cloned()).collect::<Vec<_>>())
+        self.ranges().map(Ranges::sorted_runs).unwrap_or_default()
+    }
+
+    /// Whether what lookups ask rests on no assumption.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.ranges().is_none_or(|ranges| ranges.is_certain)
     }
 
     /// `None` where it cannot be read.
@@ -75,15 +111,31 @@ impl<'a> Survey<'a> {
         self.tables[i].as_ref().ok()
     }
 
-    /// The data blocks that 1,000 lookups of absent keys read, given the rates of the tables.
-    pub(crate) fn reads(&self, rate: impl Fn(usize, &Inspection) -> Option<f64>) -> f64 {
-        let shares = self.shares.iter().flatten().enumerate();
-        let reads = shares.filter_map(|(i, share)| Some(share * rate(i, self.table(i)?)?));
-        1_000.0 * reads.sum::<f64>()
+    /// The data blocks that 1,000 lookups of each kind read in vain, given those in each table.
+    pub(crate) fn reads(&self, of_table: impl Fn(usize) -> Option<Reads>) -> Reads {
+        let mut sum = [0.0; 3];
+        for (i, &share) in self.shares.iter().flatten().enumerate() {
+            let Some(reads) = of_table(i) else { continue };
+            // A sample of the database is shared by its tables already.
+            let sampled = if self.sampled.is_some() { 1.0 } else { share };
+            for ((sum, reads), weight) in sum.iter_mut().zip(reads).zip([sampled, sampled, share]) {
+                *sum += 1_000.0 * reads * weight;
+            }
+        }
+        sum
     }
 
-    pub(crate) fn reads_today(&self) -> f64 {
-        self.reads(|_, table| table.rate())
+    pub(crate) fn reads_today(&self) -> Reads {
+        self.reads(|i| self.table(i)?.reads)
+    }
+
+    /// With as many digits as are known.
+    pub(crate) fn shown(&self, reads: Reads) -> [String; 3] {
+        let sampled = self.sampled.as_ref();
+        let sampled = |kind| sampled.map_or(1e4, |(sample, _)| sample.num_lookups(kind));
+        let at_random = float(self.num_lookups) / float(self.tables.len());
+        let lookups = [sampled(BETWEEN), sampled(OWN), at_random];
+        [BETWEEN, OWN, RANDOM].map(|kind| per_1000(reads[kind], lookups[kind]))
     }
 
     /// Whether a table could have filters, and has none.
@@ -99,7 +151,7 @@ impl<'a> Survey<'a> {
         }
         let (mut num_unread, mut num_unknown, mut hides, mut policy) = (0, 0, false, None);
         for table in &self.tables {
-            match table.as_ref().map(|table| (table.rate(), &table.filters)) {
+            match table.as_ref().map(|table| (table.reads, &table.filters)) {
                 Ok((Some(_), _)) => continue,
                 Err(_) => num_unread += 1,
                 Ok((_, Filters::OfUnknownPolicy(name))) => policy = Some(name),
@@ -148,15 +200,6 @@ impl<'a> Survey<'a> {
         }
         outcome
     }
-}
-
-/// And why a file that was listed may not be there.
-fn explained(error: &(dyn Error + 'static)) -> String {
-    let hint = match error.downcast_ref().map(io::Error::kind) {
-        Some(io::ErrorKind::NotFound) => "; a running database removes tables: close or copy it",
-        _ => "",
-    };
-    format!("{error}{hint}")
 }
 
 /// What an inspection comes to.
@@ -234,8 +277,8 @@ impl Totals {
         self.filter_bytes = self.filter_bytes.saturating_add(filters.num_bytes);
         self.filter_bits = self.filter_bits.saturating_add(filters.num_bits);
         self.filter_keys += table.num_keys;
-        if filters.num_hidden == 0 {
-            self.matches += filters.rate * float(table.num_keys);
+        if let Some(reads) = table.reads {
+            self.matches += reads[RANDOM] * float(table.num_keys);
             self.lookups += table.num_keys;
         }
     }
@@ -256,20 +299,6 @@ impl Totals {
             share(self.filter_bytes, self.file_len),
             rate.map_or("-".into(), percentage),
         ]
-    }
-}
-
-/// A number of data blocks.
-pub(crate) fn reads(number: f64) -> String {
-    if number > 0.0 && number < 0.95 { format!("{number:.2}") } else { format!("{number:.1}") }
-}
-
-/// In per cent. Small rates have their digits behind two zeros.
-pub(crate) fn percentage(ratio: f64) -> String {
-    match 100.0 * ratio {
-        0.0 => "0%".into(),
-        percentage @ 0.0..0.1 => format!("{percentage:.3}%"),
-        percentage => format!("{percentage:.2}%"),
     }
 }
 

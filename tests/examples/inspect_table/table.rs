@@ -6,8 +6,9 @@ use std::path::Path;
 use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::database::open_regular_file;
-use super::filters::{FilterBlock, Lookups};
-use super::levels::KeySample;
+use super::filters::FilterBlock;
+use super::lookups::{Asked, Lookups, Reads};
+use super::sample::{Sample, Tables};
 use super::what_if::OtherFilters;
 use crate::table::{Source, Table, TableError};
 
@@ -18,6 +19,8 @@ pub(crate) struct Inspection {
     pub(crate) num_user_keys: usize,
     pub(crate) num_deletions: usize,
     pub(crate) filters: Filters,
+    /// What lookups read with the filters of today; `None` where that is unknown.
+    pub(crate) reads: Option<Reads>,
     /// `None` where there are no keys.
     pub(crate) others: Option<OtherFilters>,
 }
@@ -33,61 +36,68 @@ impl Inspection {
     pub(crate) fn of_file(
         path: &Path,
         lookups: Lookups,
-        sample: Option<&mut KeySample>,
+        sample: Option<(&Sample, &Tables<'_>, usize)>,
     ) -> Result<Self, Box<dyn Error>> {
         let file = open_regular_file(path)?;
         Ok(Self::of(Source::of_file(&file)?, lookups, sample)?)
     }
 
+    /// By a sample of all tables of a database, or by one of its own.
     pub(crate) fn of<'a>(
         source: impl Into<Source<'a>>,
         lookups: Lookups,
-        sample: Option<&mut KeySample>,
+        sample: Option<(&Sample, &Tables<'_>, usize)>,
     ) -> Result<Self, TableError> {
         let source = source.into();
         let table = Table::open(source)?;
         let filter_block = table.filter_block()?;
-        let survey = KeySurvey::of(&table, sample)?;
-        let num_keys = survey.num_keys();
+        let survey = KeySurvey::of(&table)?;
         let mut keys = survey.likeliest();
-        let mut bytes_today = None;
-        let filters = match filter_block {
+        let filters = match &filter_block {
             None => Filters::None,
             Some(block) if KNOWN.contains(&&block.policy_name[..]) => {
-                bytes_today = Some(block.contents.len());
-                let (filters, of_filters) = FilterBlock::of(block, &survey, source.len(), lookups);
+                let (filters, of_filters) = FilterBlock::of(block, &survey, source.len());
                 keys = of_filters;
                 Filters::Known(filters)
             }
-            Some(block) => Filters::OfUnknownPolicy(block.policy_name),
+            Some(block) => Filters::OfUnknownPolicy(block.policy_name.clone()),
         };
-        let measure = || OtherFilters::measure(&survey.blocks, &keys.hashes, bytes_today, lookups);
+        let today: Option<&[u8]> = match (&filters, &filter_block) {
+            (Filters::None, _) => Some(&[]),
+            (Filters::Known(filters), Some(block)) if filters.num_hidden == 0 => {
+                Some(&block.contents)
+            }
+            _ => None,
+        };
+        let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(&table));
+        let trailer_len = keys.trailer_len;
+        let alone = Tables { number: 1, ranges: None, trailer_len, visit };
+        let own = sample.is_none().then(|| Sample::draw(&alone));
+        let sample = sample.or(own.as_ref().map(|own| (own, &alone, 0))).expect("one of both");
+        let asked = Asked::of(sample, &table, &survey.blocks, lookups);
+        let bytes_today = match &filters {
+            Filters::Known(filters) => Some(filters.num_bytes),
+            _ => None,
+        };
+        let num_keys = survey.num_keys();
+        let measure = || OtherFilters::measure(&asked, &keys.hashes, bytes_today);
         Ok(Self {
             file_len: source.len(),
             num_blocks: survey.blocks.len(),
             num_keys,
             num_user_keys: keys.num_distinct,
             num_deletions: if keys.trailer_len == 0 { 0 } else { survey.num_deletions },
-            filters,
+            reads: today.map(|contents| asked.reads(contents)),
             others: (num_keys > 0).then(measure),
+            filters,
         })
-    }
-
-    /// Of absent keys that are looked up in the table, those that read a data block; `None` where
-    /// that is unknown.
-    pub(crate) fn rate(&self) -> Option<f64> {
-        match &self.filters {
-            Filters::None => Some(1.0),
-            Filters::Known(filters) if filters.num_hidden == 0 => Some(filters.rate),
-            Filters::Known(_) | Filters::OfUnknownPolicy(_) => None,
-        }
     }
 }
 
 const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
 
 /// Of an internal key: sequence number and type.
-const TRAILER_LEN: usize = 8;
+pub(crate) const TRAILER_LEN: usize = 8;
 
 /// What one look at all keys tells.
 pub(crate) struct KeySurvey {
@@ -114,19 +124,14 @@ pub(crate) struct Keys {
 }
 
 impl KeySurvey {
-    pub(crate) fn of(
-        table: &Table<'_>,
-        mut sample: Option<&mut KeySample>,
-    ) -> Result<Self, TableError> {
+    pub(crate) fn of(table: &Table<'_>) -> Result<Self, TableError> {
         let candidates = [0, TRAILER_LEN].map(Keys::new).into();
         let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
         let mut previous = None;
         let mut budget = table.key_budget();
         for block in table.data_blocks() {
             let num_keys_before = survey.num_keys();
-            table.visit_keys_within(&mut budget, block, |key| {
-                survey.add(key, &mut previous, sample.as_deref_mut());
-            })?;
+            table.visit_keys_within(&mut budget, block, |key| survey.add(key, &mut previous))?;
             let num_keys = survey.num_keys() - num_keys_before;
             let (offset, end) = (block.offset(), block.end);
             survey.blocks.push(SurveyedBlock { offset, end, num_keys });
@@ -134,19 +139,14 @@ impl KeySurvey {
         Ok(survey)
     }
 
-    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>, sample: Option<&mut KeySample>) {
-        let trailer = key.last_chunk::<TRAILER_LEN>().copied().map(u64::from_le_bytes);
-        match trailer.map(|trailer| trailer & 0xff) {
+    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>) {
+        match key.len().checked_sub(TRAILER_LEN).map(|user_len| key[user_len]) {
             Some(0) => self.num_deletions += 1,
             Some(1) => (),
             _ => self.candidates.truncate(1),
         }
         for keys in &mut self.candidates {
             keys.add(key, previous.as_deref());
-        }
-        if let (Some(trailer), Some(sample), [_, keys]) = (trailer, sample, &self.candidates[..]) {
-            let hash = keys.hashes.last().expect("that of this key");
-            sample.add(keys.user_key(key), trailer, *hash);
         }
         let previous = previous.get_or_insert_default();
         previous.clear();

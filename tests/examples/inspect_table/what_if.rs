@@ -4,10 +4,12 @@ use std::error::Error;
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, SortedRun};
 
-use super::database::{ListedTable, open_regular_file};
-use super::filters::{LEVELDB_BASE_LG, Lookups, Reader, filter_block, float, sharing_a_filter};
-use super::survey::{Survey, reads};
-use super::table::{KeySurvey, SurveyedBlock};
+use super::database::open_regular_file;
+use super::filters::{LEVELDB_BASE_LG, filter_block, sharing_a_filter};
+use super::lookups::{Asked, RANDOM, Reads};
+use super::sample::{BETWEEN, OWN};
+use super::survey::Survey;
+use super::table::KeySurvey;
 use crate::table::{Source, Table};
 use crate::terminal::{columns, grouped, wrapped};
 
@@ -22,14 +24,21 @@ const USUAL_ROW: usize = 2;
 /// What saves less than a twentieth is not worth a change.
 const WORTH_IT: f64 = 0.95;
 
+/// A database that anyone can use has fewer sorted runs.
+const MAX_RUNS: usize = 1_000;
+
+const LEVELDBS: &str = "LevelDB's with 14 bits per key: NewBloomFilterPolicy(14), in plyvel \
+    bloom_filter_bits=14, in goleveldb filter.NewBloomFilter(14).";
+const OURS: &str = "This crate's with N bits per key, at all levels: \
+    FilterBlockBuilder::with_base_lg(policy, 19), a filter for each 512 KiB of a file, where \
+    policy is BloomFilterPolicy::from_millibits_per_key(1_000 * N).tuned().";
+
 /// The candidates for one table.
 pub(crate) struct OtherFilters {
     /// `LevelDB`'s with each number of bits per key, and this crate's.
     rows: [[Candidate; 2]; BITS_PER_KEY.len()],
-    /// As many as the filters have today, or `LevelDB`'s of 10 bits per key would.
+    /// As many bytes as the filters have today, or `LevelDB`'s of 10 bits per key would.
     budget: usize,
-    /// This crate's of so many bytes.
-    of_budget: Candidate,
     num_filters: usize,
     /// What this crate's filter block has besides the filters: the offsets, and the byte that a
     /// filter may take more where they have unequal numbers of keys.
@@ -37,43 +46,28 @@ pub(crate) struct OtherFilters {
 }
 
 /// A filter block that could be, or those of several tables.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Candidate {
-    pub(crate) num_bytes: usize,
-    /// Data blocks that a lookup of an absent key reads.
-    pub(crate) reads: f64,
+    num_bytes: usize,
+    reads: Reads,
 }
 
 impl OtherFilters {
     pub(crate) fn measure(
-        blocks: &[SurveyedBlock],
+        asked: &Asked<'_>,
         hashes: &[BloomHash],
         bytes_today: Option<usize>,
-        lookups: Lookups,
     ) -> Self {
-        let candidate =
-            |policy, base_lg| Candidate::measure(policy, base_lg, blocks, hashes, lookups);
         let rows = BITS_PER_KEY.map(BloomFilterPolicy::new).map(|policy| {
-            [candidate(policy, LEVELDB_BASE_LG), candidate(policy.tuned(), TUNED_BASE_LG)]
+            [(policy, LEVELDB_BASE_LG), (policy.tuned(), TUNED_BASE_LG)]
+                .map(|(policy, base_lg)| Candidate::measure(policy, base_lg, asked, hashes))
         });
-        let budget = bytes_today.unwrap_or(rows[USUAL_ROW][0].num_bytes);
-        let num_filters = sharing_a_filter(blocks, TUNED_BASE_LG).count();
+        let num_filters = sharing_a_filter(asked.blocks, TUNED_BASE_LG).count();
         // An offset for each filter and each range without keys, that of the array, and base_lg.
-        let end = blocks.last().map_or(0, |block| block.offset);
+        let end = asked.blocks.last().map_or(0, |block| block.offset);
         let num_ranges = usize::try_from(end >> TUNED_BASE_LG).unwrap_or(usize::MAX) + 1;
-        let overhead = num_ranges * 4 + 5 + num_filters;
-        let mut others =
-            Self { rows, budget, of_budget: Candidate::default(), num_filters, overhead };
-        others.of_budget = candidate(others.policy_of_budget(hashes.len()), TUNED_BASE_LG);
-        others
-    }
-
-    /// For filters of this crate.
-    pub(crate) fn policy_of_budget(&self, num_keys: usize) -> BloomFilterPolicy {
-        // Each filter has a byte for its number of probes, too. More than 64 bits help no key.
-        let num_bytes = self.budget.saturating_sub(self.overhead + self.num_filters);
-        let millibits = (num_bytes.saturating_mul(8_000) / num_keys).min(64_000);
-        BloomFilterPolicy::from_millibits_per_key(millibits).tuned()
+        let budget = bytes_today.unwrap_or(rows[USUAL_ROW][0].num_bytes);
+        Self { rows, budget, num_filters, overhead: num_ranges * 4 + 5 + num_filters }
     }
 }
 
@@ -81,67 +75,147 @@ impl Candidate {
     fn measure(
         policy: BloomFilterPolicy,
         base_lg: u8,
-        blocks: &[SurveyedBlock],
+        asked: &Asked<'_>,
         hashes: &[BloomHash],
-        lookups: Lookups,
     ) -> Self {
-        let contents = filter_block(policy, base_lg, blocks, hashes);
-        let reads = lookups.rate(&Reader::new(policy, &contents), blocks);
-        Self { num_bytes: contents.len(), reads }
+        let contents = filter_block(policy, base_lg, asked.blocks, hashes);
+        Self { num_bytes: contents.len(), reads: asked.reads(&contents) }
     }
 
     /// Those of all tables together.
     fn sum(survey: &Survey<'_>, of_table: impl Fn(usize, &OtherFilters) -> Self) -> Self {
         let of_table = |i| Some(of_table(i, survey.table(i)?.others.as_ref()?));
         let tables = (0..survey.tables.len()).filter_map(of_table);
-        Self {
-            num_bytes: tables.map(|table| table.num_bytes).sum(),
-            reads: survey.reads(|i, _| Some(of_table(i)?.reads)),
-        }
+        let num_bytes = tables.map(|table| table.num_bytes).sum();
+        Self { num_bytes, reads: survey.reads(|i| Some(of_table(i)?.reads)) }
+    }
+
+    /// What counts most comes first.
+    fn cost(&self) -> [f64; 2] {
+        [self.reads[BETWEEN] + self.reads[OWN], self.reads[RANDOM]]
     }
 }
 
-/// Filters of this crate, today's bytes shared between the sorted runs; `None` where there is
-/// nothing to share.
+/// Filters for all tables of a group: what they are, and how to get them.
+pub(crate) struct Proposal {
+    what: String,
+    setting: String,
+    candidate: Candidate,
+}
+
+/// Today's first, where they are known; none where the tables are not.
+pub(crate) fn proposals(survey: &Survey<'_>, shared: Option<Proposal>) -> Vec<Proposal> {
+    let mut proposals = Vec::new();
+    let mut add = |what: &str, setting: &str, candidate| {
+        proposals.push(Proposal { what: what.into(), setting: setting.into(), candidate });
+    };
+    if survey.is_comparable() {
+        let num_bytes = survey.totals().filter_bytes;
+        add("today", "", Candidate { num_bytes, reads: survey.reads_today() });
+    }
+    if survey.tables.iter().all(Result::is_ok) && survey.totals().keys > 0 {
+        let sum = |row: usize, i: usize| Candidate::sum(survey, |_, others| others.rows[row][i]);
+        for (row, bits) in BITS_PER_KEY.into_iter().enumerate() {
+            add(&format!("LevelDB's NewBloomFilterPolicy({bits})"), LEVELDBS, sum(row, 0));
+        }
+        for (row, bits) in BITS_PER_KEY.into_iter().enumerate() {
+            add(&format!("this crate's filters, {bits} bits per key"), OURS, sum(row, 1));
+        }
+    }
+    proposals.extend(shared);
+    proposals
+}
+
+/// What would help most with today's bytes, and with half as many more; today's first.
+pub(crate) fn recommended<'a>(survey: &Survey<'_>, proposals: &'a [Proposal]) -> Vec<&'a Proposal> {
+    let tables = survey.tables.iter().flatten().filter_map(|table| table.others.as_ref());
+    let budget: usize = tables.map(|others| others.budget).sum();
+    let mut recommended: Vec<_> = proposals.first().into_iter().collect();
+    for max in [budget, budget + budget / 2] {
+        let affordable = proposals.iter().filter(|one| one.candidate.num_bytes <= max);
+        let costs = |one: &Proposal| (one.candidate.cost(), one.candidate.num_bytes);
+        let best = affordable.min_by(|a, b| costs(a).partial_cmp(&costs(b)).expect("numbers"));
+        let [last, last_at_random] = recommended[recommended.len() - 1].candidate.cost();
+        recommended.extend(best.filter(|best| {
+            let [reads, at_random] = best.candidate.cost();
+            reads < WORTH_IT * last || reads <= last && at_random < WORTH_IT * last_at_random
+        }));
+    }
+    recommended
+}
+
+/// The proposals in a table, and how to get them.
+pub(crate) fn rows<'a>(
+    survey: &Survey<'_>,
+    proposals: impl Iterator<Item = &'a Proposal> + Clone,
+) -> Vec<String> {
+    let titles = ["between", "own", "random", "filter bytes", ""];
+    let cells = proposals.clone().map(|Proposal { what, candidate, .. }| {
+        let [between, own, at_random] = survey.shown(candidate.reads);
+        [between, own, at_random, grouped(candidate.num_bytes), what.clone()]
+    });
+    let mut lines = columns(titles, cells);
+    let mut settings: Vec<_> = proposals.map(|proposal| &proposal.setting[..]).collect();
+    settings.dedup();
+    settings.retain(|setting| !setting.is_empty());
+    lines.extend(settings.into_iter().flat_map(|setting| wrapped(setting, "")));
+    lines
+}
+
+/// Filters of this crate, today's bytes shared between the sorted runs.
 ///
 /// Reads the tables once more, since all of them have to be known before each gets its share.
 pub(crate) fn share(
     survey: &Survey<'_>,
-    num_lookups: usize,
     progress: impl Fn(&str),
-) -> Result<Option<Candidate>, String> {
-    let num_tables = survey.tables.len();
-    if !(2..=MAX_RUNS).contains(&survey.runs().len()) {
+) -> Result<Option<Proposal>, String> {
+    let runs = survey.runs();
+    if runs.len() > MAX_RUNS {
         return Ok(None);
     }
+    let policies = policies_of_runs(survey);
+    let tables = &survey.group.tables;
     let mut candidates = Vec::new();
-    for (i, policy) in policies_of_runs(survey).into_iter().enumerate() {
-        progress(&format!("sharing the bytes: {} of {num_tables}", i + 1));
-        let table = &survey.group.tables[i];
-        let candidate = policy.map_or(Ok(Candidate { num_bytes: 0, reads: 1.0 }), |policy| {
-            measure(table, policy, Lookups::of_table(num_lookups, num_tables, i))
-        });
-        candidates.push(candidate.map_err(|error| format!("{}: {error}", table.name))?);
+    for (i, &policy) in policies.iter().enumerate() {
+        progress(&format!("sharing the bytes: {} of {}", i + 1, tables.len()));
+        let candidate = measure(survey, i, policy);
+        candidates.push(candidate.map_err(|error| format!("{}: {error}", tables[i].name))?);
     }
-    Ok(Some(Candidate::sum(survey, |i, _| candidates[i])))
+    let mut levels: Vec<_> = runs
+        .iter()
+        .filter_map(|run| {
+            let level = tables[run[0]].place.as_ref()?.level;
+            let bits = policies[run[0]].map_or(0, |policy| policy.millibits_per_key());
+            Some(format!("{} at level {level}", grouped(bits)))
+        })
+        .collect();
+    levels.dedup();
+    let setting = format!(
+        "By for_runs(), in millibits per key: {}; with_base_lg(policy, 19).",
+        levels.join(", ")
+    );
+    let candidate = Candidate::sum(survey, |i, _| candidates[i]);
+    Ok(Some(Proposal { what: "this crate's filters, by for_runs()".into(), setting, candidate }))
 }
-
-/// A database that anyone can use has fewer.
-const MAX_RUNS: usize = 1_000;
 
 /// For each table.
 pub(crate) fn policies_of_runs(survey: &Survey<'_>) -> Vec<Option<BloomFilterPolicy>> {
     let runs = survey.runs();
     let mut total_len = 0;
     let sorted_run = |run: &Vec<usize>| {
-        let (mut num_filters, mut num_keys) = (0, 0);
-        for table in run.iter().filter_map(|&i| survey.table(i)) {
+        let (mut num_filters, mut num_keys, mut share) = (0, 0, 0.0);
+        for &i in run {
+            let Some(table) = survey.table(i) else { continue };
             let Some(others) = &table.others else { continue };
             total_len += others.budget.saturating_sub(others.overhead);
             num_filters += others.num_filters;
             num_keys += table.num_keys;
+            share += survey.shares.as_ref().map_or(0.0, |shares| shares[i]);
         }
-        SortedRun::new(num_filters, num_keys.div_ceil(num_filters.max(1)))
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded")]
+        let weight = (1_000_000.0 * share) as u32;
+        let keys_per_filter = num_keys.div_ceil(num_filters.max(1));
+        SortedRun::new(num_filters, keys_per_filter).with_weight(weight.max(1))
     };
     let sorted_runs: Vec<_> = runs.iter().map(sorted_run).collect();
     let mut policies = vec![None; survey.tables.len()];
@@ -154,106 +228,16 @@ pub(crate) fn policies_of_runs(survey: &Survey<'_>) -> Vec<Option<BloomFilterPol
 }
 
 fn measure(
-    table: &ListedTable,
-    policy: BloomFilterPolicy,
-    lookups: Lookups,
+    survey: &Survey<'_>,
+    i: usize,
+    policy: Option<BloomFilterPolicy>,
 ) -> Result<Candidate, Box<dyn Error>> {
-    let file = open_regular_file(&table.path)?;
-    let keys = KeySurvey::of(&Table::open(Source::of_file(&file)?)?, None)?;
+    let file = open_regular_file(&survey.group.tables[i].path)?;
+    let table = Table::open(Source::of_file(&file)?)?;
+    let keys = KeySurvey::of(&table)?;
+    let (sample, tables) = survey.sampled.as_ref().ok_or("no order of keys")?;
+    let asked = Asked::of((sample, tables, i), &table, &keys.blocks, survey.lookups(i));
     let hashes = &keys.likeliest().hashes;
-    Ok(Candidate::measure(policy, TUNED_BASE_LG, &keys.blocks, hashes, lookups))
-}
-
-/// What would help most, and what it costs.
-pub(crate) fn changes(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<String> {
-    let today = Candidate { num_bytes: survey.totals().filter_bytes, reads: survey.reads_today() };
-    let mut changes = Vec::new();
-    if let Some(row) = next_row(survey) {
-        let name = format!("{} bits per key, which any LevelDB library can set", BITS_PER_KEY[row]);
-        changes.push((name, Candidate::sum(survey, |_, others| others.rows[row][0])));
-    }
-    changes.push(match shared {
-        Some(shared) if shared.reads < WORTH_IT * even(survey).reads => {
-            ("this crate's filters, with bytes shared by for_runs()".into(), shared)
-        }
-        _ => ("this crate's filters".into(), even(survey)),
-    });
-    changes.retain(|(_, change)| change.reads < WORTH_IT * today.reads);
-    if changes.is_empty() {
-        return vec!["Other filters would not help much.".into()];
-    }
-    changes.insert(0, ("today".into(), today));
-    let rows = changes
-        .iter()
-        .map(|(name, change)| [reads(change.reads), grouped(change.num_bytes), name.clone()]);
-    let mut lines = vec![String::new()];
-    lines.extend(columns(["data blocks", "filter bytes", ""], rows));
-    lines.push("Tables get other filters when they are written anew, as by a compaction.".into());
-    lines
-}
-
-/// This crate's filters with equal bits for all keys.
-fn even(survey: &Survey<'_>) -> Candidate {
-    Candidate::sum(survey, |_, others| others.of_budget)
-}
-
-/// A few bits more than today, or `LevelDB`'s recommendation where a table has no filters.
-fn next_row(survey: &Survey<'_>) -> Option<usize> {
-    let today = survey.totals().bits_per_key().unwrap_or(0.0);
-    let fewest = if survey.lacks_filters() { today - 0.5 } else { today + 3.5 };
-    (USUAL_ROW..BITS_PER_KEY.len()).find(|&row| float(BITS_PER_KEY[row]) >= fewest)
-}
-
-/// Other filters for a table by itself.
-pub(crate) fn of_table(others: &OtherFilters) -> Vec<String> {
-    rows(|row, maker| {
-        let Candidate { num_bytes, reads } = others.rows[row][maker];
-        Candidate { num_bytes, reads: 1_000.0 * reads }
-    })
-}
-
-/// Other filters for all tables, as far as all are known.
-pub(crate) fn of_group(survey: &Survey<'_>, shared: Option<Candidate>) -> Vec<String> {
-    let mut lines = Vec::new();
-    let all_are_read = survey.tables.iter().all(Result::is_ok);
-    if all_are_read && survey.shares.is_some() && survey.totals().keys > 0 {
-        let sum = |row: usize, i: usize| Candidate::sum(survey, |_, others| others.rows[row][i]);
-        lines.extend(rows(sum));
-    }
-    let about_sharing = match shared {
-        _ if survey.group.database.is_none() || survey.totals().keys == 0 => return lines,
-        _ if !survey.is_comparable() => {
-            format!("No comparison: {}.", survey.unjudged().1.join("; "))
-        }
-        Some(shared) if shared.reads < WORTH_IT * even(survey).reads => return lines,
-        Some(shared) => format!(
-            "Sharing bytes between the levels by this crate's for_runs() brings nothing: {} reads.",
-            reads(shared.reads)
-        ),
-        None if survey.runs().len() > 1 => "Too many tables overlap to share the bytes.".into(),
-        None => "A lookup asks one table at most: there are no bytes to share.".into(),
-    };
-    lines.extend(wrapped(&about_sharing, ""));
-    lines
-}
-
-fn rows(candidate: impl Fn(usize, usize) -> Candidate) -> Vec<String> {
-    let titles = ["bits/key", "LevelDB's bytes", "reads", "this crate's bytes", "reads"];
-    let rows = BITS_PER_KEY.iter().enumerate().map(|(row, bits_per_key)| {
-        let cells = [0, 1].map(|maker| {
-            let Candidate { num_bytes, reads: num_reads } = candidate(row, maker);
-            [grouped(num_bytes), reads(num_reads)]
-        });
-        let [[bytes, read], [our_bytes, our_read]] = cells;
-        [bits_per_key.to_string(), bytes, read, our_bytes, our_read]
-    });
-    let title = "Other filters: bytes, and data blocks read by 1,000 lookups of absent keys";
-    let mut lines = vec![String::new(), title.into()];
-    lines.extend(columns(titles, rows));
-    lines.extend(wrapped(
-        "Every LevelDB reads both. This crate's have a filter for each 512 KiB of a file: \
-         FilterBlockBuilder::with_base_lg(policy.tuned(), 19)",
-        "",
-    ));
-    lines
+    let measure = |policy| Candidate::measure(policy, TUNED_BASE_LG, &asked, hashes);
+    Ok(policy.map_or_else(|| Candidate { num_bytes: 0, reads: asked.reads(&[]) }, measure))
 }

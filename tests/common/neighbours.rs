@@ -1,0 +1,71 @@
+//! Keys like those that are there, made by counting on.
+
+use leveldb_filter::bloom_hash;
+
+use crate::random;
+
+/// A key gets so many neighbours one step behind the other,
+pub(crate) const MAX_STEPS: usize = 8;
+/// and others that share all but so many bytes with it.
+const CHANGED: [usize; 6] = [1, 2, 3, 5, 8, 12];
+/// So far from its end, a key is not counted on.
+const MAX_WHEELS: usize = 1_024;
+
+/// An odometer: for each of the last bytes of a key, those that may stand there.
+pub(crate) struct Wheels(Vec<[u64; 4]>);
+
+impl Wheels {
+    /// Those that stand there in keys of this length.
+    pub(crate) fn seen(keys: &[&Vec<u8>]) -> Self {
+        let mut wheels = vec![[0; 4]; keys.first().map_or(0, |key| key.len().min(MAX_WHEELS))];
+        for key in keys {
+            for (wheel, &byte) in wheels.iter_mut().zip(key.iter().rev()) {
+                wheel[usize::from(byte >> 6)] |= 1 << (byte & 63);
+            }
+        }
+        Self(wheels)
+    }
+
+    pub(crate) fn all() -> Self {
+        Self(vec![[u64::MAX; 4]; MAX_WHEELS])
+    }
+
+    /// Keys behind this one, in order.
+    pub(crate) fn neighbours(&self, key: &[u8]) -> Vec<Vec<u8>> {
+        let mut neighbours = Vec::new();
+        let mut next = key.to_vec();
+        while neighbours.len() < MAX_STEPS && self.turn(&mut next, 0) {
+            neighbours.push(next.clone());
+        }
+        let mut words = random::words(bloom_hash(key).to_u32().into());
+        for num_changed in CHANGED {
+            let mut next = key.to_vec();
+            if num_changed < key.len() && self.turn(&mut next, num_changed) {
+                for (i, byte) in next.iter_mut().rev().enumerate().take(num_changed) {
+                    let from = words.next().map_or(0, |word| word.to_le_bytes()[7]);
+                    *byte = self.next(i, from).or(self.next(i, 0)).unwrap_or(*byte);
+                }
+                neighbours.push(next);
+            }
+        }
+        neighbours
+    }
+
+    /// Whether there is a next key that differs before its last bytes.
+    fn turn(&self, key: &mut [u8], num_last: usize) -> bool {
+        for (i, byte) in key.iter_mut().rev().enumerate().skip(num_last).take(self.0.len()) {
+            if let Some(next) = byte.checked_add(1).and_then(|from| self.next(i, from)) {
+                *byte = next;
+                return true;
+            }
+            *byte = self.next(i, 0).unwrap_or_default();
+        }
+        false
+    }
+
+    /// What may stand so far from the end, from a byte on.
+    fn next(&self, i: usize, from: u8) -> Option<u8> {
+        let wheel = self.0.get(i)?;
+        (from..=u8::MAX).find(|byte| wheel[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+    }
+}

@@ -1,0 +1,91 @@
+//! How many lookups read a data block in vain.
+
+use leveldb_filter::{BloomFilterPolicy, BloomHash};
+
+use super::filters::{Reader, float, num_matches};
+use super::sample::{Lookup, Sample, Tables};
+use super::table::SurveyedBlock;
+use crate::random;
+use crate::table::Table;
+
+/// Of absent keys with random hashes, beside those of keys in a sample.
+pub(crate) const RANDOM: usize = 2;
+/// Of lookups of each kind: `BETWEEN`, `OWN` and `RANDOM`.
+pub(crate) type Reads = [f64; 3];
+
+/// How many lookups of random hashes a table gets.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookups {
+    /// However few keys it has.
+    number: usize,
+    max_for_keys: usize,
+    /// Another one asks for other keys.
+    seed: u64,
+}
+
+/// The lookups that ask a table for keys that it does not have.
+pub(crate) struct Asked<'a> {
+    pub(crate) blocks: &'a [SurveyedBlock],
+    at_random: Lookups,
+    sampled: Vec<Lookup>,
+}
+
+impl Lookups {
+    /// A table's share of about so many, and some for each of its keys.
+    pub(crate) fn of_table(total: usize, num_tables: usize, ordinal: usize) -> Self {
+        let seed = SEED.wrapping_add(ordinal as u64);
+        Self { number: total / num_tables, max_for_keys: total / 100, seed }
+    }
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(
+        (sample, tables, i): (&Sample, &Tables<'_>, usize),
+        table: &Table<'_>,
+        blocks: &'a [SurveyedBlock],
+        at_random: Lookups,
+    ) -> Self {
+        Self { blocks, at_random, sampled: sample.lookups((tables, i), table) }
+    }
+
+    /// Of the lookups of each kind, those that the filters match: of the sampled ones, the share of
+    /// all; of random hashes, the share of those that ask this table.
+    pub(crate) fn reads(&self, contents: &[u8]) -> Reads {
+        let policy = BloomFilterPolicy::default();
+        let reader = Reader::new(policy, contents);
+        let mut reads = [0.0; 3];
+        for lookup in &self.sampled {
+            let filter = reader.filter(lookup.block_offset);
+            if filter.is_none_or(|filter| policy.hash_may_match(lookup.hash, filter)) {
+                reads[lookup.kind] += lookup.share;
+            }
+        }
+        reads[RANDOM] = self.random_rate(&reader);
+        reads
+    }
+
+    /// An absent key is looked up in the block where it would be, and there are as many such keys
+    /// as the block has keys.
+    fn random_rate(&self, reader: &Reader<'_>) -> f64 {
+        let Lookups { number, max_for_keys, seed } = self.at_random;
+        let num_keys: usize = self.blocks.iter().map(|block| block.num_keys).sum();
+        let total = number + num_keys.saturating_mul(10).min(max_for_keys);
+        let mut words = random::words(seed);
+        let mut rate = 0.0;
+        for block in self.blocks.iter().filter(|block| block.num_keys > 0) {
+            let number = total as u128 * block.num_keys as u128 / num_keys as u128;
+            let number = usize::try_from(number).expect("at most the total") + 1;
+            let filter = reader.filter(block.offset);
+            let mut matches = 0;
+            for start in (0..number).step_by(4_096) {
+                let words = words.by_ref().take((number - start).min(4_096));
+                let hashes = words.map(|word| BloomHash::from_u32((word >> 32) as u32));
+                matches += num_matches(filter, &hashes.collect::<Vec<_>>());
+            }
+            rate += float(matches) / float(number) * float(block.num_keys) / float(num_keys);
+        }
+        rate
+    }
+}
+
+const SEED: u64 = 0xbc9f1d34;

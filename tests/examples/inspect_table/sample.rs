@@ -1,0 +1,303 @@
+//! The keys that lookups are tried with: a sample of a database's own, and absent ones between them.
+//!
+//! Memory is for the sample, and only the blocks that it is drawn from and that could hold its keys
+//! are read, however large the database is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use leveldb_filter::{BloomHash, bloom_hash};
+
+use super::filters::float;
+use super::levels::{Ranges, rank};
+use crate::neighbours::{MAX_STEPS, Wheels};
+use crate::table::Table;
+
+/// Of data blocks, of keys of each kind, and of their bytes.
+const MAX_BLOCKS: usize = 4_096;
+const MAX_KEYS: usize = 20_000;
+const MAX_BYTES: usize = 3 << 20;
+
+/// The two kinds of keys that are looked up.
+pub(crate) const BETWEEN: usize = 0;
+pub(crate) const OWN: usize = 1;
+
+pub(crate) struct Sample {
+    /// In bytewise order.
+    keys: Vec<Key>,
+    /// What the keys of each kind weigh together.
+    pub(crate) weights: [usize; 2],
+    /// Whether these are all own keys, and all absent ones between that come into question.
+    is_all: bool,
+}
+
+struct Key {
+    bytes: Vec<u8>,
+    /// The first tables from which it was drawn and that have it, in the order in which `Get` asks.
+    drawn_from: usize,
+    found_in: usize,
+    is_deleted: bool,
+    /// Whether an unknown key lies between it and the one before.
+    is_behind_other: bool,
+    /// For how many lookups it stands.
+    weight: usize,
+}
+
+const NO_TABLE: usize = usize::MAX;
+
+/// A lookup that asks a table for a key that it does not have.
+pub(crate) struct Lookup {
+    pub(crate) kind: usize,
+    /// Of all lookups of its kind.
+    pub(crate) share: f64,
+    pub(crate) block_offset: u64,
+    pub(crate) hash: BloomHash,
+}
+
+/// The tables from which a sample is drawn.
+pub(crate) struct Tables<'a> {
+    pub(crate) number: usize,
+    /// `None` for a table by itself.
+    pub(crate) ranges: Option<Ranges<'a>>,
+    /// Of their keys.
+    pub(crate) trailer_len: usize,
+    pub(crate) visit: Visit<'a>,
+}
+
+/// Visits a table where it can be read; why others cannot be is said elsewhere.
+type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
+
+impl Sample {
+    pub(crate) fn draw(tables: &Tables<'_>) -> Self {
+        let (drawn, mut is_all) = drawn(tables);
+        let mut keys = Vec::new();
+        // Of dense numbers no other is absent, but strings like them may be.
+        for wheels in [Wheels::seen, |_: &[&Vec<u8>]| Wheels::all()] {
+            keys = with_neighbours(&drawn, wheels);
+            tables.find(&mut keys);
+            keys = known(keys);
+            if keys.iter().any(|key| key.kind() == BETWEEN) {
+                break;
+            }
+        }
+        let between = keys.iter().filter(|key| key.kind() == BETWEEN);
+        let mut ranks: Vec<_> = between.map(Key::rank).collect();
+        ranks.sort_unstable();
+        if let Some(&max) = ranks.get(MAX_KEYS) {
+            keys.retain(|key| key.kind() == OWN || key.rank() < max);
+            is_all = false;
+        }
+        let mut weights = [0; 2];
+        for key in &keys {
+            weights[key.kind()] += key.weight;
+        }
+        Self { keys, weights, is_all }
+    }
+
+    /// By how many lookups of a kind it is known what they read; infinite where these are all.
+    pub(crate) fn num_lookups(&self, kind: usize) -> f64 {
+        let number = self.keys.iter().filter(|key| key.kind() == kind).count();
+        if self.is_all && number > 0 { f64::INFINITY } else { float(number) }
+    }
+
+    pub(crate) fn num_deleted(&self) -> usize {
+        self.keys.iter().filter(|key| key.is_deleted).count()
+    }
+
+    /// The own keys that are not deleted; all where all are.
+    pub(crate) fn live_keys(&self) -> impl Iterator<Item = &[u8]> {
+        let any_is_live = self.num_deleted() < self.weights[OWN];
+        let own = self.keys.iter().filter(|key| key.kind() == OWN);
+        own.filter(move |key| !any_is_live || !key.is_deleted).map(|key| &key.bytes[..])
+    }
+
+    /// Those that ask a table in vain.
+    pub(crate) fn lookups(
+        &self,
+        (tables, i): (&Tables<'_>, usize),
+        table: &Table<'_>,
+    ) -> Vec<Lookup> {
+        let order = tables.order(i);
+        let in_range = &self.keys[tables.in_range(i, &self.keys)];
+        let lookup = |key: &Key| {
+            let kind = key.kind();
+            let place = table.place_of(&key.bytes, tables.trailer_len)?;
+            Some(Lookup {
+                kind,
+                share: float(key.weight) / float(self.weights[kind]),
+                block_offset: table.data_blocks()[place].offset(),
+                hash: bloom_hash(&key.bytes),
+            })
+        };
+        in_range.iter().filter(|key| order < key.found_in).filter_map(lookup).collect()
+    }
+}
+
+impl Key {
+    fn new(bytes: Vec<u8>, drawn_from: usize) -> Self {
+        let (found_in, is_deleted, is_behind_other, weight) = (NO_TABLE, false, false, 1);
+        Self { bytes, drawn_from, found_in, is_deleted, is_behind_other, weight }
+    }
+
+    fn kind(&self) -> usize {
+        if self.found_in == NO_TABLE { BETWEEN } else { OWN }
+    }
+
+    fn rank(&self) -> u32 {
+        rank(bloom_hash(&self.bytes))
+    }
+}
+
+impl Tables<'_> {
+    /// Its place in the order in which `Get` asks them.
+    fn order(&self, i: usize) -> usize {
+        self.ranges.as_ref().map_or(0, |ranges| ranges.order(i))
+    }
+
+    fn in_range(&self, i: usize, keys: &[Key]) -> Range<usize> {
+        let Some(ranges) = &self.ranges else { return 0..keys.len() };
+        let (lowest, highest) = ranges.bounds(i);
+        let start = keys.partition_point(|key| &key.bytes[..] < lowest);
+        start..keys.partition_point(|key| &key.bytes[..] <= highest).max(start)
+    }
+
+    fn find(&self, keys: &mut [Key]) {
+        for i in 0..self.number {
+            let in_range = self.in_range(i, keys);
+            let keys = &mut keys[in_range];
+            if !keys.is_empty() {
+                (self.visit)(i, &mut |table| self.find_in(table, self.order(i), keys));
+            }
+        }
+    }
+
+    fn find_in(&self, table: &Table<'_>, order: usize, mut keys: &mut [Key]) {
+        let mut budget = table.key_budget();
+        let place_of = |key: &Key| table.place_of(&key.bytes, self.trailer_len);
+        while let Some(place) = keys.first().and_then(place_of) {
+            let num_in_block = keys.iter().take_while(|key| place_of(key) == Some(place)).count();
+            let block = &table.data_blocks()[place];
+            let outcome = table.visit_keys_within(&mut budget, block, |key| {
+                let (user_key, trailer) = key.split_at(key.len().saturating_sub(self.trailer_len));
+                match keys[..num_in_block].binary_search_by(|one| one.bytes[..].cmp(user_key)) {
+                    Ok(i) if order < keys[i].found_in => {
+                        keys[i].found_in = order;
+                        keys[i].is_deleted = trailer.first() == Some(&0);
+                    }
+                    Err(i) if i < keys.len() => keys[i].is_behind_other = true,
+                    _ => (),
+                }
+            });
+            if outcome.is_err() {
+                break;
+            }
+            keys = &mut keys[num_in_block..];
+        }
+    }
+}
+
+/// The own keys, drawn where they are found, and the absent ones, each behind the own key to which
+/// it belongs, so that none counts twice.
+fn known(keys: Vec<Key>) -> Vec<Key> {
+    let mut known: Vec<Key> = Vec::new();
+    let mut gap = None;
+    for key in keys {
+        let is_absent = key.found_in == NO_TABLE && key.drawn_from == NO_TABLE;
+        if key.is_behind_other || !is_absent {
+            close(&mut known, gap.take());
+        }
+        if is_absent && gap.is_some() {
+            known.push(key);
+        } else if !is_absent && key.found_in == key.drawn_from {
+            known.push(key);
+            gap = Some(known.len());
+        }
+    }
+    close(&mut known, gap);
+    known
+}
+
+/// For a gap that steps do not cross stands a key somewhere in it.
+fn close(known: &mut Vec<Key>, gap: Option<usize>) {
+    if let Some(start) = gap.filter(|start| known.len() - start > MAX_STEPS) {
+        known.drain(start..known.len() - 1);
+        known[start].weight = MAX_STEPS;
+    }
+}
+
+/// Keys of random blocks with the first table from which each was drawn, and whether these are all.
+fn drawn(tables: &Tables<'_>) -> (BTreeMap<(u32, Vec<u8>), usize>, bool) {
+    let (blocks, mut is_all) = random_blocks(tables);
+    let mut drawn = BTreeMap::new();
+    let (mut num_bytes, mut max_rank) = (0, u32::MAX);
+    for (i, places) in blocks {
+        let order = tables.order(i);
+        let mut add = |key: &[u8]| {
+            let user_key = &key[..key.len().saturating_sub(tables.trailer_len)];
+            let rank = rank(bloom_hash(user_key));
+            if rank > max_rank {
+                return;
+            }
+            let first = drawn.entry((rank, user_key.to_vec())).or_insert_with(|| {
+                num_bytes += user_key.len();
+                order
+            });
+            *first = order.min(*first);
+            while drawn.len() > MAX_KEYS || num_bytes > MAX_BYTES {
+                let Some(((highest, key), _)) = drawn.pop_last() else { break };
+                num_bytes -= key.len();
+                (max_rank, is_all) = (highest, false);
+            }
+        };
+        (tables.visit)(i, &mut |table| {
+            let mut budget = table.key_budget();
+            for block in places.iter().filter_map(|&place| table.data_blocks().get(place)) {
+                // The same error comes again where the whole table is read.
+                let _ = table.visit_keys_within(&mut budget, block, &mut add);
+            }
+        });
+    }
+    (drawn, is_all)
+}
+
+/// The places of the blocks, by table, and whether these are all.
+fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
+    let mut blocks = BTreeSet::new();
+    let mut is_all = true;
+    for i in 0..tables.number {
+        (tables.visit)(i, &mut |table| {
+            for place in 0..table.data_blocks().len() {
+                let numbers = [i, place].map(|number| (number as u64).to_le_bytes()).concat();
+                blocks.insert((rank(bloom_hash(&numbers)), i, place));
+                is_all &= blocks.len() <= MAX_BLOCKS || blocks.pop_last().is_none();
+            }
+        });
+    }
+    let mut by_table: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (_, i, place) in blocks {
+        by_table.entry(i).or_default().push(place);
+    }
+    (by_table, is_all)
+}
+
+/// Those drawn, and those to which each counts on, of which some may be absent; in order.
+fn with_neighbours(
+    drawn: &BTreeMap<(u32, Vec<u8>), usize>,
+    wheels: fn(&[&Vec<u8>]) -> Wheels,
+) -> Vec<Key> {
+    let mut by_len: Vec<_> = drawn.keys().map(|(_, key)| key).collect();
+    let greatest = by_len.iter().copied().max();
+    by_len.sort_unstable_by_key(|key| key.len());
+    let mut keys: Vec<_> =
+        drawn.iter().map(|((_, key), &from)| Key::new(key.clone(), from)).collect();
+    for alike in by_len.chunk_by(|a, b| a.len() == b.len()) {
+        let wheels = wheels(alike);
+        let neighbours = alike.iter().flat_map(|key| wheels.neighbours(key));
+        let between = neighbours.filter(|key| Some(key) < greatest);
+        keys.extend(between.map(|key| Key::new(key, NO_TABLE)));
+    }
+    // Of equal ones, that which was drawn stays.
+    keys.sort_unstable_by(|a, b| (&a.bytes, a.drawn_from).cmp(&(&b.bytes, b.drawn_from)));
+    keys.dedup_by(|a, b| a.bytes == b.bytes);
+    keys
+}
