@@ -71,7 +71,7 @@ pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
 
 /// A key for each hash.
 pub fn keys_with_hashes(hashes: &[u32]) -> Vec<[u8; 4]> {
-    hashes.iter().map(|&hash| reference::key_with_hash(hash)).collect()
+    hashes.iter().map(|&hash| random::key_with_hash(hash)).collect()
 }
 
 /// A number from 1 to `max`, with as many of each order of magnitude; `below` draws one below

@@ -16,6 +16,9 @@
     reason = "reads as the C++ does"
 )]
 
+#[allow(unused_imports, reason = "not each crate has hashes of keys")]
+pub(crate) use super::random::key_with_hash;
+
 const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 pub fn hash(mut data: &[u8], seed: u32) -> u32 {
@@ -47,15 +50,6 @@ pub fn hash(mut data: &[u8], seed: u32) -> u32 {
 
 pub fn bloom_hash(key: &[u8]) -> u32 {
     hash(key, BLOOM_SEED)
-}
-
-/// A key whose `bloom_hash` is `hash`: with four bytes, each step of the hash can be undone.
-pub fn key_with_hash(hash: u32) -> [u8; 4] {
-    let m: u32 = 0xc6a4a793;
-    let inverse_of_m = 0xd8198e9b;
-    let h = hash ^ hash >> 16;
-    let h = h.wrapping_mul(inverse_of_m);
-    h.wrapping_sub(BLOOM_SEED ^ m.wrapping_mul(4)).to_le_bytes()
 }
 
 pub fn num_probes(bits_per_key: usize) -> u8 {

@@ -17,12 +17,18 @@ pub(crate) use source::Source;
 mod block;
 #[path = "table/crc32c.rs"]
 pub(crate) mod crc32c;
+#[allow(dead_code, reason = "not each crate looks at databases")]
+#[path = "table/directory.rs"]
+pub(crate) mod directory;
 #[path = "table/error.rs"]
 mod error;
 #[path = "table/log.rs"]
 pub(crate) mod log;
 #[path = "table/manifest.rs"]
 pub(crate) mod manifest;
+#[allow(dead_code, reason = "not each crate looks at databases")]
+#[path = "table/ranges.rs"]
+pub(crate) mod ranges;
 #[path = "snappy.rs"]
 pub(crate) mod snappy;
 #[path = "table/source.rs"]

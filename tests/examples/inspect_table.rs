@@ -69,7 +69,7 @@ fn main() -> ExitCode {
             for cause in &outcome.causes {
                 say(&wrapped(cause, "  ").join("\n"));
             }
-            outcome.exit_status().into()
+            outcome.exit_status.into()
         }
         Err(error) => exit_code(Err(error)),
     }

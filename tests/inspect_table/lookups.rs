@@ -1,7 +1,6 @@
 //! What the example reckons, against lookups replayed key by key.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
@@ -10,12 +9,13 @@ use super::databases::{answer, assert_near};
 use crate::common::reference::{block_key_may_match, extract_user_key};
 use crate::common::{block_keys, drawn};
 use crate::inspect_table::database::Group;
-use crate::inspect_table::levels::Ranges;
 use crate::inspect_table::survey::Survey;
 use crate::inspect_table::what_if::{TUNED_BASE_LG, policies_of_runs};
 use crate::neighbours::Wheels;
 use crate::table::Table;
-use crate::table::manifest::{Contents, Manifest, manifest_name};
+use crate::table::directory::read_manifest;
+use crate::table::manifest::Contents;
+use crate::table::ranges::Ranges;
 use crate::terminal::grouped;
 use crate::{Report, database, read};
 
@@ -43,9 +43,7 @@ struct ReplayedBlock {
 
 impl Replay {
     fn of(directory: &Path) -> Self {
-        let current = read(&directory.join("CURRENT"));
-        let manifest = directory.join(manifest_name(&current).unwrap());
-        let manifest = Manifest::read(File::open(manifest).unwrap()).unwrap();
+        let manifest = read_manifest(directory).unwrap().expect("a MANIFEST");
         let mut keys = BTreeMap::new();
         let replayed = |((level, number), contents)| {
             let file = read(&directory.join(format!("{number:06}.ldb")));

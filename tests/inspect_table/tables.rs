@@ -100,7 +100,7 @@ fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
     let empty = directory_of("without_tables", &[("LOG", b"")]);
     let paths =
         ["000005.ldb", "000006.ldb", "000007.ldb", "8.ldb"].map(|name| directory.join(name));
-    let report = Report::with(&[&paths[..], &[empty.clone()]].concat(), false, 1_000);
+    let report = Report::with(&[&paths[..], slice::from_ref(&empty)].concat(), false, 1_000);
     assert!(report.line_with("000005.ldb").ends_with("000005.ldb"));
     for name in ["000006.ldb", "000007.ldb", "8.ldb"] {
         assert!(report.line_with(name).ends_with(": unread"));

@@ -2,19 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::error::Error;
-use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::table::manifest::{Contents, Manifest, ManifestError, manifest_name};
-
-/// Longer than the name of any MANIFEST.
-const MAX_CURRENT_LEN: u64 = 1_000;
-/// Fields of higher tags are those of `RocksDB`.
-const LAST_TAG: u32 = 9;
-const ROCKSDB: &str = "a database of RocksDB, not of LevelDB";
+use crate::table::directory::{Files, ROCKSDB, number_of, read_manifest};
+use crate::table::manifest::{Contents, Manifest};
 
 /// Tables that belong together.
 #[derive(Default, PartialEq, Eq)]
@@ -126,81 +117,6 @@ impl ListedTable {
     fn at(path: PathBuf, place: Option<Place>) -> Self {
         Self { name: shown(path.file_name().map_or(&path, Path::new)), path, place }
     }
-}
-
-/// What a directory has of a database.
-#[derive(Default)]
-struct Files {
-    /// In the order of their numbers, others last.
-    tables: Vec<PathBuf>,
-    /// Number and length of each.
-    logs: Vec<(u64, u64)>,
-    has_manifest: bool,
-    is_rocksdb: bool,
-    /// Directories that are databases.
-    databases: Vec<PathBuf>,
-}
-
-impl Files {
-    fn in_directory(directory: &Path) -> io::Result<Self> {
-        let mut files = Self::default();
-        for entry in fs::read_dir(directory)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let path = entry.path();
-            if path.join("CURRENT").exists() {
-                files.databases.push(path.clone());
-            }
-            let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-            if ["ldb", "sst"].iter().any(|table| extension.eq_ignore_ascii_case(table)) {
-                files.tables.push(path);
-            } else if let ("log", Some(number)) = (extension, number_of(&path)) {
-                files.logs.push((number, entry.metadata().map_or(0, |metadata| metadata.len())));
-            }
-            files.has_manifest |= name.starts_with("MANIFEST-");
-            files.is_rocksdb |= name == "IDENTITY" || name.starts_with("OPTIONS-");
-        }
-        files.databases.sort();
-        // 000005.ldb comes before 000005.sst and 5.ldb.
-        files.tables.sort_by_cached_key(|path| (number_of(path).unwrap_or(u64::MAX), path.clone()));
-        Ok(files)
-    }
-}
-
-/// Of 000005.ldb it is 5.
-fn number_of(path: &Path) -> Option<u64> {
-    let stem = path.file_stem().and_then(OsStr::to_str);
-    stem.filter(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
-}
-
-/// The MANIFEST that CURRENT names; `None` where there is no CURRENT, as beside tables that were
-/// taken out of a database.
-fn read_manifest(directory: &Path) -> Result<Option<Manifest>, Box<dyn Error>> {
-    let path = directory.join("CURRENT");
-    let of_current = |error: &dyn Error| format!("CURRENT: {error}");
-    if !path.try_exists().map_err(|error| of_current(&error))? {
-        return Ok(None);
-    }
-    let mut current = Vec::new();
-    open_regular_file(&path)
-        .and_then(|file| Ok(file.take(MAX_CURRENT_LEN).read_to_end(&mut current)?))
-        .map_err(|error| of_current(&*error))?;
-    let name = manifest_name(&current)?;
-    let manifest = open_regular_file(&directory.join(name));
-    let manifest = manifest.map_err(|error| format!("{name}: {error}"))?;
-    match Manifest::read(manifest) {
-        Err(ManifestError::UnknownTag { tag }) if tag > LAST_TAG => Err(ROCKSDB.into()),
-        manifest => Ok(Some(manifest.map_err(|error| format!("{name}: {error}"))?)),
-    }
-}
-
-pub(crate) fn open_regular_file(path: &Path) -> Result<File, Box<dyn Error>> {
-    // Devices and pipes may never end, and a pipe may not even open.
-    if !fs::metadata(path)?.is_file() {
-        return Err("not a regular file".into());
-    }
-    Ok(File::open(path)?)
 }
 
 /// On one line, whatever the name of a file holds.

@@ -2,12 +2,10 @@
 //!
 //! All filters of a table can come from four bytes for each of its keys, the key's hash.
 
-use leveldb_filter::{
-    BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader,
-    FilterPolicy,
-};
+use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader};
 
 use super::table::{KeySurvey, Keys, SurveyedBlock};
+use crate::random::key_with_hash;
 use crate::table;
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
@@ -118,32 +116,6 @@ pub(crate) fn float(n: usize) -> f64 {
     n as f64
 }
 
-/// Makes the filters of a policy from keys that are the four bytes of a hash.
-#[derive(Clone, Copy)]
-struct OfHashes(BloomFilterPolicy);
-
-impl FilterPolicy for OfHashes {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        let mut builder = BloomFilterBuilder::new();
-        for key in keys {
-            builder.add_hash(from_bytes(key));
-        }
-        builder.finish_into(self.0, dst);
-    }
-
-    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.0.hash_may_match(from_bytes(key), filter)
-    }
-}
-
-fn from_bytes(key: &[u8]) -> BloomHash {
-    BloomHash::from_u32(u32::from_le_bytes(key.try_into().expect("the four bytes of a hash")))
-}
-
 /// The filter block of a table whose keys have these hashes.
 pub(crate) fn filter_block(
     policy: BloomFilterPolicy,
@@ -151,11 +123,11 @@ pub(crate) fn filter_block(
     blocks: &[SurveyedBlock],
     hashes: &[BloomHash],
 ) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::with_base_lg(OfHashes(policy), base_lg);
+    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
     builder.start_block(0);
     for (block, hashes) in with_hashes(blocks, hashes) {
         for hash in hashes {
-            builder.add_key(&hash.to_u32().to_le_bytes());
+            builder.add_key(&key_with_hash(hash.to_u32()));
         }
         builder.start_block(block.end);
     }

@@ -13,7 +13,6 @@ use crate::terminal::Progress;
 
 pub(crate) mod database;
 pub(crate) mod filters;
-pub(crate) mod levels;
 pub(crate) mod lookups;
 mod report;
 pub(crate) mod sample;
@@ -60,16 +59,19 @@ fn report_paths(
     let progress = Progress::start();
     let step = |step: &str| progress.show(step);
     let mut group = group_of(paths)?;
-    for _ in 1..MAX_ATTEMPTS {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
         let survey = Survey::of(&group, num_lookups, step);
-        let again = if survey.is_table_gone { group_of(paths)? } else { Group::default() };
-        if !survey.is_table_gone || again == group {
-            return Ok(report_group(&survey, options, step));
+        let again = if survey.is_table_gone { Some(group_of(paths)?) } else { None };
+        match again.filter(|again| *again != group && attempt < MAX_ATTEMPTS) {
+            None => return Ok(report_group(&survey, options, step)),
+            Some(again) => {
+                drop(survey);
+                group = again;
+            }
         }
-        drop(survey);
-        group = again;
     }
-    Ok(report_group(&Survey::of(&group, num_lookups, step), options, step))
 }
 
 fn report_group(

@@ -5,7 +5,7 @@ use leveldb_filter::BloomFilterPolicy;
 use super::Options;
 use super::database::{Database, printable};
 use super::filters::{FilterBlock, LEVELDB_BASE_LG, float};
-use super::lookups::RANDOM;
+use super::lookups::{RANDOM, Reads};
 use super::sample::{BETWEEN, OWN};
 use super::survey::{Survey, Totals, ratio, share};
 use super::table::{Filters, Inspection};
@@ -14,6 +14,8 @@ use crate::terminal::{columns, counted, grouped, percentage, wrapped};
 
 /// How many tables of a database are listed one by one, if not all are asked for.
 const MAX_LISTED: usize = 20;
+
+const FILTER_TITLES: [&str; 4] = ["bits/key", "bytes", "share", "false pos."];
 
 /// All about one table.
 pub(crate) fn table(
@@ -63,22 +65,18 @@ fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static s
     ];
     if let Some(bits_per_key) = ratio(filters.num_bits, table.num_keys) {
         rows.push(("bits per key", made_with(bits_per_key, filters.policy)));
-        rows.extend(rates(table, filters));
+        let hidden = || format!("unknown: the filters hide {} keys", grouped(filters.num_hidden));
+        let at_random =
+            |reads: Reads| percentage(reads[RANDOM]) + " of absent keys with random hashes";
+        rows.push(("false-positive rate", table.reads.map_or_else(hidden, at_random)));
+        let between = |reads: Reads| {
+            percentage(reads[BETWEEN]) + " of absent keys between those of the table"
+        };
+        rows.extend(table.reads.map(|reads| ("", between(reads))));
     }
     let made = if filters.is_remade { "the same filters, byte for byte" } else { "other filters" };
     rows.push(("this crate makes", made.into()));
     rows
-}
-
-fn rates(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static str, String)> {
-    let Some(reads) = table.reads else {
-        let hidden = format!("unknown: the filters hide {} keys", grouped(filters.num_hidden));
-        return vec![("false-positive rate", hidden)];
-    };
-    vec![
-        ("false-positive rate", percentage(reads[RANDOM]) + " of absent keys with random hashes"),
-        ("", percentage(reads[BETWEEN]) + " of absent keys between those of the table"),
-    ]
 }
 
 /// What one filter is for.
@@ -122,16 +120,16 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposa
             let mut lines = vec![format!("{name}: {num_tables} in use")];
             lines.extend(answer(survey, database));
             if survey.is_comparable() {
-                lines.extend(changes(survey, proposals, options.what_if));
+                lines.extend(changes(survey, proposals));
+                let more = "--what-if may find more: it shares today's bytes between the levels.";
+                lines.extend((!options.what_if).then(|| more.to_string()));
             }
             lines
         }
         None if name.is_empty() => Vec::new(),
         None => {
-            vec![
-                format!("{name}: {num_tables}"),
-                "No MANIFEST: obsolete tables may be counted.".into(),
-            ]
+            let note = "No MANIFEST: obsolete tables may be counted.";
+            vec![format!("{name}: {num_tables}"), note.into()]
         }
     };
     lines.extend(levels(survey));
@@ -210,32 +208,21 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
 }
 
 /// What would help most, and what it costs.
-fn changes(survey: &Survey<'_>, proposals: &[Proposal], is_all: bool) -> Vec<String> {
+fn changes(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<String> {
     let recommended = what_if::recommended(survey, proposals);
-    let mut lines = Vec::new();
     if recommended.len() < 2 {
-        lines.push("Other filters would not help much.".into());
-    } else {
-        lines.push(String::new());
-        lines.extend(what_if::rows(survey, recommended.into_iter()));
-        lines.push("Existing tables keep their filters until compaction rewrites them.".into());
+        return vec!["Other filters would not help much.".into()];
     }
-    if !is_all {
-        lines.push(
-            "--what-if may find more: it shares the bytes of today between the levels.".into(),
-        );
-    }
-    lines
+    let rows = what_if::rows(survey, recommended.into_iter());
+    let note = "Existing tables keep their filters until compaction rewrites them.";
+    [vec![String::new()], rows, vec![note.into()]].concat()
 }
 
 fn other_filters(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<String> {
-    if proposals.is_empty() {
-        return Vec::new();
-    }
     let title = "Other filters: data blocks read in vain by 1,000 lookups, and bytes";
-    let mut lines = vec![String::new(), title.into()];
-    lines.extend(what_if::rows(survey, proposals.iter()));
-    lines
+    let rows = what_if::rows(survey, proposals.iter());
+    let lines = [vec![String::new(), title.into()], rows].concat();
+    if proposals.is_empty() { Vec::new() } else { lines }
 }
 
 /// A line for each level, and one for all where there are several.
@@ -251,17 +238,6 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
     if levels.len() > 1 {
         levels.push(("all".into(), survey.totals()));
     }
-    let titles = [
-        "level",
-        "tables",
-        "keys",
-        "distinct",
-        "deleted",
-        "bits/key",
-        "bytes",
-        "share",
-        "false pos.",
-    ];
     let rows = levels.iter().map(|(name, totals)| {
         let Totals { tables, keys, distinct, deleted, .. } = *totals;
         let [tables, keys, distinct, deleted] = [tables, keys, distinct, deleted].map(grouped);
@@ -269,6 +245,8 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
         [name.clone(), tables, keys, distinct, deleted, bits, bytes, of_files, rate]
     });
     let mut lines = vec![String::new()];
+    let [bits, bytes, share, rate] = FILTER_TITLES;
+    let titles = ["level", "tables", "keys", "distinct", "deleted", bits, bytes, share, rate];
     lines.extend(columns(titles, rows));
     lines.push(
         "Bytes: of filters and offsets; share: of files. A filter has at least 64 bits.".into(),
@@ -279,7 +257,7 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
 
 /// A line for each table, or for those that read most.
 fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
-    let titles = ["level", "keys", "bits/key", "bytes", "share", "false pos.", ""];
+    let [bits, bytes, share, rate] = FILTER_TITLES;
     let mut listed: Vec<_> = (0..survey.tables.len()).collect();
     let mut lines = vec![String::new()];
     if survey.group.database.is_some() && !options.tables && listed.len() > MAX_LISTED {
@@ -306,11 +284,10 @@ fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
         let note = note(table).map_or(String::new(), |note| format!(": {note}"));
         [level, keys, bits, bytes, of_file, rate, format!("{}{note}", listed.name)]
     });
-    lines.extend(columns(titles, rows));
-    let is_remade =
-        |filters: &&Filters| matches!(filters, Filters::Known(block) if block.is_remade);
+    lines.extend(columns(["level", "keys", bits, bytes, share, rate, ""], rows));
     let filters = survey.tables.iter().flatten().map(|table| &table.filters);
-    let num_remade = filters.filter(is_remade).count();
+    let remade = filters.filter(|of| matches!(of, Filters::Known(block) if block.is_remade));
+    let num_remade = remade.count();
     if num_remade > 0 {
         let tables = counted(num_remade, "table") + ", byte for byte.";
         lines.push(format!("This crate makes the same filters of the keys of {tables}"));

@@ -9,9 +9,10 @@ use std::ops::Range;
 use leveldb_filter::{BloomHash, bloom_hash};
 
 use super::filters::float;
-use super::levels::{Ranges, rank};
 use crate::neighbours::{MAX_STEPS, Wheels};
+use crate::random;
 use crate::table::Table;
+use crate::table::ranges::Ranges;
 
 /// Of data blocks, of keys of each kind, and of their bytes.
 const MAX_BLOCKS: usize = 4_096;
@@ -143,8 +144,8 @@ impl Key {
         if self.found_in == NO_TABLE { BETWEEN } else { OWN }
     }
 
-    fn rank(&self) -> u32 {
-        rank(bloom_hash(&self.bytes))
+    fn rank(&self) -> u64 {
+        rank(&self.bytes)
     }
 }
 
@@ -226,15 +227,15 @@ fn close(known: &mut Vec<Key>, gap: Option<usize>) {
 }
 
 /// Keys of random blocks with the first table from which each was drawn, and whether these are all.
-fn drawn(tables: &Tables<'_>) -> (BTreeMap<(u32, Vec<u8>), usize>, bool) {
+fn drawn(tables: &Tables<'_>) -> (BTreeMap<(u64, Vec<u8>), usize>, bool) {
     let (blocks, mut is_all) = random_blocks(tables);
     let mut drawn = BTreeMap::new();
-    let (mut num_bytes, mut max_rank) = (0, u32::MAX);
+    let (mut num_bytes, mut max_rank) = (0, u64::MAX);
     for (i, places) in blocks {
         let order = tables.order(i);
         let mut add = |key: &[u8]| {
             let user_key = &key[..key.len().saturating_sub(tables.trailer_len)];
-            let rank = rank(bloom_hash(user_key));
+            let rank = rank(user_key);
             if rank > max_rank {
                 return;
             }
@@ -268,7 +269,7 @@ fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
         (tables.visit)(i, &mut |table| {
             for place in 0..table.data_blocks().len() {
                 let numbers = [i, place].map(|number| (number as u64).to_le_bytes()).concat();
-                blocks.insert((rank(bloom_hash(&numbers)), i, place));
+                blocks.insert((rank(&numbers), i, place));
                 is_all &= blocks.len() <= MAX_BLOCKS || blocks.pop_last().is_none();
             }
         });
@@ -282,7 +283,7 @@ fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
 
 /// Those drawn, and those to which each counts on, of which some may be absent; in order.
 fn with_neighbours(
-    drawn: &BTreeMap<(u32, Vec<u8>), usize>,
+    drawn: &BTreeMap<(u64, Vec<u8>), usize>,
     wheels: fn(&[&Vec<u8>]) -> Wheels,
 ) -> Vec<Key> {
     let mut by_len: Vec<_> = drawn.keys().map(|(_, key)| key).collect();
@@ -300,4 +301,9 @@ fn with_neighbours(
     keys.sort_unstable_by(|a, b| (&a.bytes, a.drawn_from).cmp(&(&b.bytes, b.drawn_from)));
     keys.dedup_by(|a, b| a.bytes == b.bytes);
     keys
+}
+
+/// Numbers without a pattern, the same for equal bytes.
+fn rank(bytes: &[u8]) -> u64 {
+    random::words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
 }

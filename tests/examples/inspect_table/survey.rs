@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::database::{Group, open_regular_file};
+use super::database::Group;
 use super::filters::float;
-use super::levels::Ranges;
 use super::lookups::{Lookups, RANDOM, Reads};
 use super::sample::{BETWEEN, OWN, Sample, Tables};
 use super::table::{Filters, Inspection, TRAILER_LEN};
+use crate::table::directory::open_regular_file;
+use crate::table::ranges::Ranges;
 use crate::table::{Source, Table};
 use crate::terminal::{counted, grouped, per_1000, percentage};
 
@@ -188,14 +189,10 @@ impl<'a> Survey<'a> {
         }
         for (cause, tables) in tables_by_cause {
             let first = &self.group.tables[tables[0]].name;
-            let others = match tables.len() - 1 {
-                0 => String::new(),
-                others => format!(" and {}", counted(others, "other table")),
-            };
-            let directory = match &self.group.name[..] {
-                "" => String::new(),
-                name => format!("{name}: "),
-            };
+            let others = format!(" and {}", counted(tables.len() - 1, "other table"));
+            let others = if tables.len() == 1 { "" } else { &others };
+            let directory = format!("{}: ", self.group.name);
+            let directory = if self.group.name.is_empty() { "" } else { &directory };
             outcome.causes.push(format!("{directory}{first}{others}: {cause}"));
         }
         outcome
@@ -205,27 +202,27 @@ impl<'a> Survey<'a> {
 /// What an inspection comes to.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Something could not be read or judged, or filters hide keys.
-    has_failed: bool,
-    /// Filters are not what their policy makes.
-    differs: bool,
+    /// 1: something could not be read or judged, or filters hide keys; 3: filters are not what their
+    /// policy makes.
+    pub(crate) exit_status: u8,
     /// A line for each.
     pub(crate) causes: Vec<String>,
 }
 
 impl Outcome {
     pub(crate) fn failure(cause: String) -> Self {
-        Self { has_failed: true, differs: false, causes: vec![cause] }
-    }
-
-    pub(crate) fn exit_status(&self) -> u8 {
-        if self.has_failed { 1 } else { 3 * u8::from(self.differs) }
+        Self { exit_status: 1, causes: vec![cause] }
     }
 
     pub(crate) fn add(&mut self, other: Self) {
-        self.has_failed |= other.has_failed;
-        self.differs |= other.differs;
+        self.fail(other.exit_status);
         self.causes.extend(other.causes);
+    }
+
+    fn fail(&mut self, exit_status: u8) {
+        if self.exit_status != 1 && exit_status != 0 {
+            self.exit_status = exit_status;
+        }
     }
 
     /// What is wrong with a table, or with several.
@@ -238,12 +235,12 @@ impl Outcome {
                 "filters that hide keys: LevelDB does not find them".into()
             }
             Ok(Filters::Known(filters)) if !filters.is_remade => {
-                self.differs = true;
+                self.fail(3);
                 return Some("other filters than their policy makes".into());
             }
             Ok(Filters::None | Filters::Known(_)) => return None,
         };
-        self.has_failed = true;
+        self.fail(1);
         Some(cause)
     }
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
 
-use super::database::open_regular_file;
 use super::filters::FilterBlock;
 use super::lookups::{Asked, Lookups, Reads};
 use super::sample::{Sample, Tables};
 use super::what_if::OtherFilters;
+use crate::table::directory::open_regular_file;
 use crate::table::{Source, Table, TableError};
 
 pub(crate) struct Inspection {
@@ -53,21 +53,20 @@ impl Inspection {
         let filter_block = table.filter_block()?;
         let survey = KeySurvey::of(&table)?;
         let mut keys = survey.likeliest();
+        let (mut today, mut bytes_today): (Option<&[u8]>, _) = (None, None);
         let filters = match &filter_block {
-            None => Filters::None,
+            None => {
+                today = Some(&[]);
+                Filters::None
+            }
             Some(block) if KNOWN.contains(&&block.policy_name[..]) => {
                 let (filters, of_filters) = FilterBlock::of(block, &survey, source.len());
                 keys = of_filters;
+                today = (filters.num_hidden == 0).then_some(&block.contents);
+                bytes_today = Some(filters.num_bytes);
                 Filters::Known(filters)
             }
             Some(block) => Filters::OfUnknownPolicy(block.policy_name.clone()),
-        };
-        let today: Option<&[u8]> = match (&filters, &filter_block) {
-            (Filters::None, _) => Some(&[]),
-            (Filters::Known(filters), Some(block)) if filters.num_hidden == 0 => {
-                Some(&block.contents)
-            }
-            _ => None,
         };
         let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(&table));
         let trailer_len = keys.trailer_len;
@@ -75,10 +74,6 @@ impl Inspection {
         let own = sample.is_none().then(|| Sample::draw(&alone));
         let sample = sample.or(own.as_ref().map(|own| (own, &alone, 0))).expect("one of both");
         let asked = Asked::of(sample, &table, &survey.blocks, lookups);
-        let bytes_today = match &filters {
-            Filters::Known(filters) => Some(filters.num_bytes),
-            _ => None,
-        };
         let num_keys = survey.num_keys();
         let measure = || OtherFilters::measure(&asked, &keys.hashes, bytes_today);
         Ok(Self {

@@ -4,12 +4,12 @@ use std::error::Error;
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, SortedRun};
 
-use super::database::open_regular_file;
 use super::filters::{LEVELDB_BASE_LG, filter_block, sharing_a_filter};
 use super::lookups::{Asked, RANDOM, Reads};
 use super::sample::{BETWEEN, OWN};
 use super::survey::Survey;
 use super::table::KeySurvey;
+use crate::table::directory::open_regular_file;
 use crate::table::{Source, Table};
 use crate::terminal::{columns, grouped, wrapped};
 

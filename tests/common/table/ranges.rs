@@ -1,12 +1,11 @@
-//! Which tables a lookup asks, as `LevelDB`'s `Get` does: those whose ranges hold its key.
+//! Which tables a lookup asks: those whose ranges hold its key.
+//!
+//! Mirrors `Version::ForEachOverlapping` in `db/version_set.cc`.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
-use leveldb_filter::BloomHash;
-
-use super::filters::float;
-use crate::table::manifest::Contents;
+use super::manifest::Contents;
 
 /// The ranges of a database's tables, in bytewise order or its reverse.
 pub(crate) struct Ranges<'a> {
@@ -71,8 +70,11 @@ impl<'a> Ranges<'a> {
             sum += *number;
             *number = sum;
         }
-        let share = |span: Span| num_before[span.end] - num_before[span.start];
-        self.spans().into_iter().map(|span| float(share(span)) / float(sum.max(1))).collect()
+        let sum = sum.max(1);
+        #[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
+        let share =
+            |span: Span| (num_before[span.end] - num_before[span.start]) as f64 / sum as f64;
+        self.spans().into_iter().map(share).collect()
     }
 
     /// The tables in runs of which a lookup asks one table at most: a level, or tables of level 0
@@ -101,12 +103,4 @@ impl<'a> Ranges<'a> {
         }
         runs.into_values().collect()
     }
-}
-
-/// Another for each hash, without a pattern.
-pub(crate) fn rank(hash: BloomHash) -> u32 {
-    let h = hash.to_u32();
-    let h = (h ^ h >> 16).wrapping_mul(0x85ebca6b);
-    let h = (h ^ h >> 13).wrapping_mul(0xc2b2ae35);
-    h ^ h >> 16
 }
