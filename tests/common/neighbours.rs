@@ -9,7 +9,7 @@ pub(crate) const MAX_STEPS: usize = 8;
 /// and others that share all but so many bytes with it.
 const CHANGED: [usize; 6] = [1, 2, 3, 5, 8, 12];
 /// So far from its end, a key is not counted on.
-const MAX_WHEELS: usize = 1_024;
+const MAX_WHEELS: usize = 64;
 
 /// An odometer: for each of the last bytes of a key, those that may stand there.
 pub(crate) struct Wheels(Vec<[u64; 4]>);
@@ -66,6 +66,12 @@ impl Wheels {
     /// What may stand so far from the end, from a byte on.
     fn next(&self, i: usize, from: u8) -> Option<u8> {
         let wheel = self.0.get(i)?;
-        (from..=u8::MAX).find(|byte| wheel[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
+        let mut word = usize::from(from >> 6);
+        let mut bits = wheel[word] & u64::MAX << (from & 63);
+        while bits == 0 {
+            word += 1;
+            bits = *wheel.get(word)?;
+        }
+        u8::try_from(64 * word + bits.trailing_zeros() as usize).ok()
     }
 }

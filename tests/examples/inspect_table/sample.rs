@@ -17,7 +17,7 @@ use crate::table::ranges::Ranges;
 /// Of data blocks, of keys of each kind, and of their bytes.
 const MAX_BLOCKS: usize = 4_096;
 const MAX_KEYS: usize = 20_000;
-const MAX_BYTES: usize = 3 << 20;
+const MAX_BYTES: usize = 2 << 20;
 
 /// The two kinds of keys that are looked up.
 pub(crate) const BETWEEN: usize = 0;
