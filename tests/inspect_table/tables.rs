@@ -259,10 +259,10 @@ fn assert_inspected_within(num_tables: u32, limit: Duration) {
         // A key behind the only one of a table is outside its range.
         assert_eq!(super::databases::answer(&report).reads, [-1.0, 0.0, 0.0]);
         report.line_with("No key of their lengths lies between those of the database.");
-        assert_eq!(
-            report.line_with(" tables in use").split(' ').nth(1),
-            Some(&grouped(num_tables as usize)[..])
-        );
+        report.line_with(&format!("_tables: {} tables in use", grouped(num_tables as usize)));
+        // Of many tables, those that read most.
+        let listed = report.lines.iter().filter(|line| line.ends_with(".ldb")).count();
+        assert_eq!(listed, 20);
     }
 }
 
