@@ -11,11 +11,18 @@ const CHANGED: [usize; 6] = [1, 2, 3, 5, 8, 12];
 /// So far from its end, a key is not counted on.
 const MAX_WHEELS: usize = 64;
 
+/// What keys that count on alike have in common: their length, and in text what separates words.
+pub(crate) fn form(key: &[u8]) -> Vec<u8> {
+    let is_text = key.iter().all(|byte| (b' '..=b'~').contains(byte));
+    let of_text = |byte: &u8| if byte.is_ascii_alphanumeric() { b'0' } else { *byte };
+    if is_text { key.iter().map(of_text).collect() } else { vec![0; key.len()] }
+}
+
 /// An odometer: for each of the last bytes of a key, those that may stand there.
 pub(crate) struct Wheels(Vec<[u64; 4]>);
 
 impl Wheels {
-    /// Those that stand there in keys of this length.
+    /// Those that stand there in keys of one form.
     pub(crate) fn seen(keys: &[&Vec<u8>]) -> Self {
         let mut wheels = vec![[0; 4]; keys.first().map_or(0, |key| key.len().min(MAX_WHEELS))];
         for key in keys {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use leveldb_filter::{BloomHash, bloom_hash};
 
 use super::filters::float;
-use crate::neighbours::{MAX_STEPS, Wheels};
+use crate::neighbours::{MAX_STEPS, Wheels, form};
 use crate::random;
 use crate::table::Table;
 use crate::table::ranges::Ranges;
@@ -286,12 +286,12 @@ fn with_neighbours(
     drawn: &BTreeMap<(u64, Vec<u8>), usize>,
     wheels: fn(&[&Vec<u8>]) -> Wheels,
 ) -> Vec<Key> {
-    let mut by_len: Vec<_> = drawn.keys().map(|(_, key)| key).collect();
-    let greatest = by_len.iter().copied().max();
-    by_len.sort_unstable_by_key(|key| key.len());
+    let mut by_form: Vec<_> = drawn.keys().map(|(_, key)| key).collect();
+    let greatest = by_form.iter().copied().max();
+    by_form.sort_by_cached_key(|key| form(key));
     let mut keys: Vec<_> =
         drawn.iter().map(|((_, key), &from)| Key::new(key.clone(), from)).collect();
-    for alike in by_len.chunk_by(|a, b| a.len() == b.len()) {
+    for alike in by_form.chunk_by(|a, b| form(a) == form(b)) {
         let wheels = wheels(alike);
         let neighbours = alike.iter().flat_map(|key| wheels.neighbours(key));
         let between = neighbours.filter(|key| Some(key) < greatest);
