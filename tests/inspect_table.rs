@@ -8,6 +8,8 @@ mod common;
 mod inspect_table;
 #[path = "common/neighbours.rs"]
 mod neighbours;
+#[path = "common/policy.rs"]
+mod policy;
 #[path = "inspect_table"]
 mod tests {
     mod contents;

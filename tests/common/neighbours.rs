@@ -82,3 +82,8 @@ impl Wheels {
         u8::try_from(64 * word + bits.trailing_zeros() as usize).ok()
     }
 }
+
+/// Numbers without a pattern, the same for equal bytes.
+pub(crate) fn rank(bytes: &[u8]) -> u64 {
+    random::words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
+}

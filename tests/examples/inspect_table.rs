@@ -17,6 +17,8 @@ use terminal::{exit_code, print, wrapped};
 mod inspect_table;
 #[path = "../common/neighbours.rs"]
 mod neighbours;
+#[path = "../common/policy.rs"]
+mod policy;
 #[path = "../common/random.rs"]
 mod random;
 #[path = "../common/table.rs"]
@@ -25,7 +27,7 @@ mod table;
 mod terminal;
 
 const USAGE: &str = "usage: inspect_table [--what-if] [--tables] [--] [FILE|DIR]...";
-const HELP: [&str; 16] = [
+const HELP: [&str; 15] = [
     USAGE,
     "Reports on the filters of LevelDB's tables, by default of",
     "tests/golden/tables/db_bloom10.ldb",
@@ -35,9 +37,8 @@ const HELP: [&str; 16] = [
     "  --what-if  what other filters would read and take: LevelDB's, this crate's,",
     "             and these with today's bytes shared between the levels",
     "  --tables   a line for each table, also of a database of many",
-    "Lookups are of some 20,000 of a database's keys, of as many absent ones made by",
-    "counting on from these, and of random hashes; they ask the tables whose ranges",
-    "hold their keys, as LevelDB's Get does.",
+    "Lookups ask for some 20,000 of the database's keys, for as many absent ones that",
+    "counting on from these makes, and for random hashes, as LevelDB's Get does.",
     "Exit status: 0 all was read, and this crate makes the same filters of the keys;",
     "             1 something cannot be read or judged, or filters hide keys;",
     "             2 wrong usage;",

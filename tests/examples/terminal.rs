@@ -90,6 +90,26 @@ pub(crate) fn counted(number: usize, one: &str) -> String {
     format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
+/// For what is shown with few digits.
+#[allow(dead_code, reason = "not each example measures rates")]
+#[allow(clippy::cast_precision_loss, reason = "few digits are shown")]
+pub(crate) fn float(n: usize) -> f64 {
+    n as f64
+}
+
+/// In per cent, with a digit less: of what is counted, not measured.
+#[allow(dead_code, reason = "not each example measures rates")]
+pub(crate) fn share(part: usize, whole: u64) -> String {
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
+    ratio(part, whole).map_or("-".into(), |ratio| format!("{:.1}%", 100.0 * ratio))
+}
+
+/// `None` of nothing.
+#[allow(dead_code, reason = "not each example measures rates")]
+pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| float(part) / float(whole))
+}
+
 /// In per cent. Small rates have their digits behind two zeros.
 #[allow(dead_code, reason = "not each example measures rates")]
 pub(crate) fn percentage(ratio: f64) -> String {

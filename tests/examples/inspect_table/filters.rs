@@ -5,6 +5,7 @@
 use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader};
 
 use super::table::{KeySurvey, Keys, SurveyedBlock};
+use crate::policy::{MIN_BYTES, Size, policy_of_sizes};
 use crate::random::key_with_hash;
 use crate::table;
 
@@ -12,13 +13,6 @@ pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
 /// `LevelDB`'s: a filter for each 2 KiB of the file.
 pub(crate) const LEVELDB_BASE_LG: u8 = 11;
-
-/// Of the bits of a filter, however few keys it has.
-const MIN_BYTES: usize = 8;
-/// By so many bytes at most, tuned filters are shorter than LevelDB's.
-const MOST_LEFT_BY_TUNING: usize = 16;
-/// More thousandths of a bit come into question only where a table has very few keys.
-const MAX_CANDIDATES: usize = 10_000;
 
 /// What the filters of a table are.
 pub(crate) struct FilterBlock {
@@ -111,11 +105,6 @@ pub(crate) fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize 
     matches.into_iter().filter(|&matches| matches).count()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "few digits are shown")]
-pub(crate) fn float(n: usize) -> f64 {
-    n as f64
-}
-
 /// The filter block of a table whose keys have these hashes.
 pub(crate) fn filter_block(
     policy: BloomFilterPolicy,
@@ -154,43 +143,12 @@ pub(crate) fn sharing_a_filter(
     blocks.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
 }
 
-/// The size of one filter.
-struct Size {
-    keys: usize,
-    bytes: usize,
-    probes: u8,
-}
-
-/// A policy that makes filters of these sizes: `LevelDB`'s with whole bits, where that is possible.
+/// A policy that makes filters of these sizes; `None` where none does.
 pub(crate) fn policy_of(
     reader: &Reader<'_>,
     blocks: &[SurveyedBlock],
     contents: &[u8],
 ) -> Option<BloomFilterPolicy> {
-    let sizes = sizes(reader, blocks, contents)?;
-    let Size { keys, bytes, probes } = *sizes.iter().max_by_key(|size| size.keys)?;
-    let per_key = |bytes: usize| bytes.saturating_mul(8_000) / keys;
-    let fewest = if bytes > MIN_BYTES { per_key(bytes - 1) } else { 0 };
-    let most = per_key(bytes + MOST_LEFT_BY_TUNING);
-    let fits = |policy: &BloomFilterPolicy| {
-        sizes.iter().all(|size| {
-            let shape = policy.shape(size.keys);
-            shape.filter_len() == size.bytes + 1 && shape.num_probes() == size.probes
-        })
-    };
-    let kinds: [fn(BloomFilterPolicy, u8) -> BloomFilterPolicy; 3] =
-        [|policy, _| policy, BloomFilterPolicy::with_num_probes, |policy, _| policy.tuned()];
-    kinds.iter().find_map(|kind| {
-        // Where there is a choice, what LevelDB recommends.
-        let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
-        let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
-        let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
-        policies.map(|policy| kind(policy, probes)).find(fits)
-    })
-}
-
-/// `None` where they are no sizes of filters that a policy makes.
-fn sizes(reader: &Reader<'_>, blocks: &[SurveyedBlock], contents: &[u8]) -> Option<Vec<Size>> {
     let mut sizes = Vec::new();
     let mut bytes_left = contents.len();
     for sharing in sharing_a_filter(blocks, reader.base_lg()) {
@@ -207,5 +165,5 @@ fn sizes(reader: &Reader<'_>, blocks: &[SurveyedBlock], contents: &[u8]) -> Opti
         }
         sizes.push(Size { keys, bytes: bits.len(), probes });
     }
-    Some(sizes)
+    policy_of_sizes(&sizes)
 }

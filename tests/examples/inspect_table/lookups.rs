@@ -2,25 +2,25 @@
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
-use super::filters::{Reader, float, num_matches};
+use super::filters::{Reader, num_matches};
 use super::sample::{Lookup, Sample, Tables};
 use super::table::SurveyedBlock;
 use crate::random;
 use crate::table::Table;
+use crate::terminal::float;
 
 /// Of absent keys with random hashes, beside those of keys in a sample.
 pub(crate) const RANDOM: usize = 2;
 /// Of lookups of each kind: `BETWEEN`, `OWN` and `RANDOM`.
 pub(crate) type Reads = [f64; 3];
 
-/// How many lookups of random hashes a table gets.
+/// Of about so many lookups of random hashes, those of one table, and some for each of its keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookups {
-    /// However few keys it has.
-    number: usize,
-    max_for_keys: usize,
-    /// Another one asks for other keys.
-    seed: u64,
+    pub(crate) total: usize,
+    pub(crate) num_tables: usize,
+    /// Other tables are asked for other keys.
+    pub(crate) ordinal: usize,
 }
 
 /// The lookups that ask a table for keys that it does not have.
@@ -28,14 +28,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) blocks: &'a [SurveyedBlock],
     at_random: Lookups,
     sampled: Vec<Lookup>,
-}
-
-impl Lookups {
-    /// A table's share of about so many, and some for each of its keys.
-    pub(crate) fn of_table(total: usize, num_tables: usize, ordinal: usize) -> Self {
-        let seed = SEED.wrapping_add(ordinal as u64);
-        Self { number: total / num_tables, max_for_keys: total / 100, seed }
-    }
 }
 
 impl<'a> Asked<'a> {
@@ -67,10 +59,10 @@ impl<'a> Asked<'a> {
     /// An absent key is looked up in the block where it would be, and there are as many such keys
     /// as the block has keys.
     fn random_rate(&self, reader: &Reader<'_>) -> f64 {
-        let Lookups { number, max_for_keys, seed } = self.at_random;
+        let Lookups { total, num_tables, ordinal } = self.at_random;
         let num_keys: usize = self.blocks.iter().map(|block| block.num_keys).sum();
-        let total = number + num_keys.saturating_mul(10).min(max_for_keys);
-        let mut words = random::words(seed);
+        let total = total / num_tables + num_keys.saturating_mul(10).min(total / 100);
+        let mut words = random::words(0xbc9f1d34 + ordinal as u64);
         let mut rate = 0.0;
         for block in self.blocks.iter().filter(|block| block.num_keys > 0) {
             let number = total as u128 * block.num_keys as u128 / num_keys as u128;
@@ -87,5 +79,3 @@ impl<'a> Asked<'a> {
         rate
     }
 }
-
-const SEED: u64 = 0xbc9f1d34;

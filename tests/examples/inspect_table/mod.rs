@@ -33,7 +33,7 @@ pub(crate) fn report(
     let mut outcome = Outcome::default();
     let mut is_first = true;
     for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
-        match report_paths(paths, options, num_lookups) {
+        match report_paths(paths, options, (num_lookups, MAX_ATTEMPTS)) {
             Ok((lines, of_group)) => {
                 if !lines.is_empty() && !mem::take(&mut is_first) {
                     print(&[String::new()])?;
@@ -50,28 +50,20 @@ pub(crate) fn report(
 fn report_paths(
     paths: &[PathBuf],
     options: &Options,
-    num_lookups: usize,
+    (num_lookups, num_attempts): (usize, usize),
 ) -> Result<(Vec<String>, Outcome), String> {
-    let group_of = |paths: &[PathBuf]| match paths {
+    let group = || match paths {
         [directory] if directory.is_dir() => Group::of_directory(directory),
         files => Ok(Group::of_files(files)),
     };
     let progress = Progress::start();
     let step = |step: &str| progress.show(step);
-    let mut group = group_of(paths)?;
-    let mut attempt = 0;
-    loop {
-        attempt += 1;
-        let survey = Survey::of(&group, num_lookups, step);
-        let again = if survey.is_table_gone { Some(group_of(paths)?) } else { None };
-        match again.filter(|again| *again != group && attempt < MAX_ATTEMPTS) {
-            None => return Ok(report_group(&survey, options, step)),
-            Some(again) => {
-                drop(survey);
-                group = again;
-            }
-        }
+    let read = group()?;
+    let survey = Survey::of(&read, num_lookups, step);
+    if num_attempts > 1 && survey.is_table_gone && group()? != read {
+        return report_paths(paths, options, (num_lookups, num_attempts - 1));
     }
+    Ok(report_group(&survey, options, step))
 }
 
 fn report_group(

@@ -4,13 +4,13 @@ use leveldb_filter::BloomFilterPolicy;
 
 use super::Options;
 use super::database::{Database, printable};
-use super::filters::{FilterBlock, LEVELDB_BASE_LG, float};
+use super::filters::{FilterBlock, LEVELDB_BASE_LG};
 use super::lookups::{RANDOM, Reads};
 use super::sample::{BETWEEN, OWN};
-use super::survey::{Survey, Totals, ratio, share};
+use super::survey::{Survey, Totals};
 use super::table::{Filters, Inspection};
 use super::what_if::{self, Proposal};
-use crate::terminal::{columns, counted, grouped, percentage, wrapped};
+use crate::terminal::{columns, counted, float, grouped, percentage, ratio, share, wrapped};
 
 /// How many tables of a database are listed one by one, if not all are asked for.
 const MAX_LISTED: usize = 20;
@@ -142,7 +142,10 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposa
         wrapped(&format!("Comparator: {:.100}", printable(comparator)), "  ")
     }));
     lines.extend(not_in_use(survey));
-    if !options.what_if && survey.group.database.is_none() && survey.lacks_filters() {
+    let mut tables = survey.tables.iter().flatten();
+    let lacks_filters =
+        tables.any(|table| matches!(table.filters, Filters::None) && table.num_keys > 0);
+    if !options.what_if && survey.group.database.is_none() && lacks_filters {
         lines.push("--what-if shows what filters would give to the tables without".into());
     }
     lines
@@ -261,18 +264,13 @@ fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     let mut listed: Vec<_> = (0..survey.tables.len()).collect();
     let mut lines = vec![String::new()];
     if survey.group.database.is_some() && !options.tables && listed.len() > MAX_LISTED {
-        let reads = |i: usize| {
-            let reads = survey.table(i).and_then(|table| table.reads).unwrap_or_default();
-            reads[BETWEEN] + reads[OWN]
-        };
+        let of = |i: usize| survey.table(i).and_then(|table| table.reads).unwrap_or_default();
+        let reads = |i| of(i)[BETWEEN] + of(i)[OWN];
         listed.sort_by(|&a, &b| reads(b).total_cmp(&reads(a)));
         listed.truncate(MAX_LISTED);
         listed.sort_unstable();
-        let others = survey.tables.len() - MAX_LISTED;
-        lines.push(format!(
-            "The {MAX_LISTED} tables that read most in vain; --tables shows the other {}",
-            grouped(others)
-        ));
+        let others = grouped(survey.tables.len() - MAX_LISTED);
+        lines.push(format!("Those that read most in vain; --tables adds the other {others}"));
     }
     let tables = listed.iter().map(|&i| (&survey.group.tables[i], &survey.tables[i]));
     let rows = tables.map(|(listed, table)| {

@@ -8,11 +8,10 @@ use std::ops::Range;
 
 use leveldb_filter::{BloomHash, bloom_hash};
 
-use super::filters::float;
-use crate::neighbours::{MAX_STEPS, Wheels, form};
-use crate::random;
+use crate::neighbours::{MAX_STEPS, Wheels, form, rank};
 use crate::table::Table;
 use crate::table::ranges::Ranges;
+use crate::terminal::float;
 
 /// Of data blocks, of keys of each kind, and of their bytes.
 const MAX_BLOCKS: usize = 4_096;
@@ -82,10 +81,10 @@ impl Sample {
             }
         }
         let between = keys.iter().filter(|key| key.kind() == BETWEEN);
-        let mut ranks: Vec<_> = between.map(Key::rank).collect();
+        let mut ranks: Vec<_> = between.map(|key| rank(&key.bytes)).collect();
         ranks.sort_unstable();
         if let Some(&max) = ranks.get(MAX_KEYS) {
-            keys.retain(|key| key.kind() == OWN || key.rank() < max);
+            keys.retain(|key| key.kind() == OWN || rank(&key.bytes) < max);
             is_all = false;
         }
         let mut weights = [0; 2];
@@ -142,10 +141,6 @@ impl Key {
 
     fn kind(&self) -> usize {
         if self.found_in == NO_TABLE { BETWEEN } else { OWN }
-    }
-
-    fn rank(&self) -> u64 {
-        rank(&self.bytes)
     }
 }
 
@@ -301,9 +296,4 @@ fn with_neighbours(
     keys.sort_unstable_by(|a, b| (&a.bytes, a.drawn_from).cmp(&(&b.bytes, b.drawn_from)));
     keys.dedup_by(|a, b| a.bytes == b.bytes);
     keys
-}
-
-/// Numbers without a pattern, the same for equal bytes.
-fn rank(bytes: &[u8]) -> u64 {
-    random::words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
 }

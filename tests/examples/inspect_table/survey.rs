@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::database::Group;
-use super::filters::float;
 use super::lookups::{Lookups, RANDOM, Reads};
 use super::sample::{BETWEEN, OWN, Sample, Tables};
 use super::table::{Filters, Inspection, TRAILER_LEN};
 use crate::table::directory::open_regular_file;
 use crate::table::ranges::Ranges;
 use crate::table::{Source, Table};
-use crate::terminal::{counted, grouped, per_1000, percentage};
+use crate::terminal::{counted, float, grouped, per_1000, percentage, ratio, share};
 
 const GONE: &str = "; a running database removes tables: close or copy it";
 
@@ -50,7 +49,9 @@ impl<'a> Survey<'a> {
         for (i, table) in group.tables.iter().enumerate() {
             progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
             let sample = survey.sampled.as_ref().map(|(sample, tables)| (sample, tables, i));
-            let inspection = Inspection::of_file(&table.path, survey.lookups(i), sample);
+            let inspection = open_regular_file(&table.path).and_then(|file| {
+                Ok(Inspection::of(Source::of_file(&file)?, survey.lookups(i), sample)?)
+            });
             survey.tables.push(inspection.map_err(|error| {
                 let is_gone =
                     error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::NotFound);
@@ -77,7 +78,7 @@ impl<'a> Survey<'a> {
     }
 
     pub(crate) fn lookups(&self, i: usize) -> Lookups {
-        Lookups::of_table(self.num_lookups, self.group.tables.len(), i)
+        Lookups { total: self.num_lookups, num_tables: self.group.tables.len(), ordinal: i }
     }
 
     /// The keys of a table that cannot be read may lie where no other table is asked.
@@ -137,12 +138,6 @@ impl<'a> Survey<'a> {
         let at_random = float(self.num_lookups) / float(self.tables.len());
         let lookups = [sampled(BETWEEN), sampled(OWN), at_random];
         [BETWEEN, OWN, RANDOM].map(|kind| per_1000(reads[kind], lookups[kind]))
-    }
-
-    /// Whether a table could have filters, and has none.
-    pub(crate) fn lacks_filters(&self) -> bool {
-        let lacks = |table: &Inspection| matches!(table.filters, Filters::None);
-        self.tables.iter().flatten().any(|table| lacks(table) && table.num_keys > 0)
     }
 
     /// How many tables do not count, and why.
@@ -297,15 +292,4 @@ impl Totals {
             rate.map_or("-".into(), percentage),
         ]
     }
-}
-
-/// In per cent, with a digit less: of what is counted, not measured.
-pub(crate) fn share(part: usize, whole: u64) -> String {
-    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
-    ratio(part, whole).map_or("-".into(), |ratio| format!("{:.1}%", 100.0 * ratio))
-}
-
-/// `None` of nothing.
-pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| float(part) / float(whole))
 }

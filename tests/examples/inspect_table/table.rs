@@ -1,15 +1,11 @@
 //! One table: its keys, and what its filters are.
 
-use std::error::Error;
-use std::path::Path;
-
 use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::filters::FilterBlock;
 use super::lookups::{Asked, Lookups, Reads};
 use super::sample::{Sample, Tables};
 use super::what_if::OtherFilters;
-use crate::table::directory::open_regular_file;
 use crate::table::{Source, Table, TableError};
 
 pub(crate) struct Inspection {
@@ -33,15 +29,6 @@ pub(crate) enum Filters {
 }
 
 impl Inspection {
-    pub(crate) fn of_file(
-        path: &Path,
-        lookups: Lookups,
-        sample: Option<(&Sample, &Tables<'_>, usize)>,
-    ) -> Result<Self, Box<dyn Error>> {
-        let file = open_regular_file(path)?;
-        Ok(Self::of(Source::of_file(&file)?, lookups, sample)?)
-    }
-
     /// By a sample of all tables of a database, or by one of its own.
     pub(crate) fn of<'a>(
         source: impl Into<Source<'a>>,

@@ -26,6 +26,7 @@ const WORTH_IT: f64 = 0.95;
 
 /// A database that anyone can use has fewer sorted runs.
 const MAX_RUNS: usize = 1_000;
+const MAX_SHOWN: usize = 12;
 
 const LEVELDBS: &str = "LevelDB's with 14 bits per key: NewBloomFilterPolicy(14), in plyvel \
     bloom_filter_bits=14, in goleveldb filter.NewBloomFilter(14).";
@@ -181,15 +182,14 @@ pub(crate) fn share(
         let candidate = measure(survey, i, policy);
         candidates.push(candidate.map_err(|error| format!("{}: {error}", tables[i].name))?);
     }
-    let mut levels: Vec<_> = runs
-        .iter()
-        .filter_map(|run| {
-            let level = tables[run[0]].place.as_ref()?.level;
-            let bits = policies[run[0]].map_or(0, |policy| policy.millibits_per_key());
-            Some(format!("{} at level {level}", grouped(bits)))
-        })
-        .collect();
+    let level = |i: usize| tables[i].place.as_ref().map_or(0, |place| place.level);
+    let bits = |i: usize| grouped(policies[i].map_or(0, |policy| policy.millibits_per_key()));
+    let of_run = |run: &Vec<usize>| format!("{} at level {}", bits(run[0]), level(run[0]));
+    let mut levels: Vec<_> = runs.iter().map(of_run).collect();
     levels.dedup();
+    if levels.len() > MAX_SHOWN {
+        levels.splice(MAX_SHOWN - 1..levels.len() - 1, ["...".into()]);
+    }
     let setting = format!(
         "By for_runs(), in millibits per key: {}; with_base_lg(policy, 19).",
         levels.join(", ")

@@ -1,0 +1,40 @@
+//! Which policy made filters, told by their sizes.
+
+use leveldb_filter::BloomFilterPolicy;
+
+/// Of the bits of a filter, however few keys it has.
+pub(crate) const MIN_BYTES: usize = 8;
+/// By so many bytes at most, tuned filters are shorter than LevelDB's.
+const MOST_LEFT_BY_TUNING: usize = 16;
+/// More thousandths of a bit come into question only where a table has very few keys.
+const MAX_CANDIDATES: usize = 10_000;
+
+/// The size of one filter: `bytes` are those of its bits.
+pub(crate) struct Size {
+    pub(crate) keys: usize,
+    pub(crate) bytes: usize,
+    pub(crate) probes: u8,
+}
+
+/// A policy that makes filters of these sizes: `LevelDB`'s with whole bits, where that is possible.
+pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
+    let Size { keys, bytes, probes } = *sizes.iter().max_by_key(|size| size.keys)?;
+    let per_key = |bytes: usize| bytes.saturating_mul(8_000) / keys;
+    let fewest = if bytes > MIN_BYTES { per_key(bytes - 1) } else { 0 };
+    let most = per_key(bytes + MOST_LEFT_BY_TUNING);
+    let fits = |policy: &BloomFilterPolicy| {
+        sizes.iter().all(|size| {
+            let shape = policy.shape(size.keys);
+            shape.filter_len() == size.bytes + 1 && shape.num_probes() == size.probes
+        })
+    };
+    let kinds: [fn(BloomFilterPolicy, u8) -> BloomFilterPolicy; 3] =
+        [|policy, _| policy, BloomFilterPolicy::with_num_probes, |policy, _| policy.tuned()];
+    kinds.iter().find_map(|kind| {
+        // Where there is a choice, what LevelDB recommends.
+        let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
+        let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
+        let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
+        policies.map(|policy| kind(policy, probes)).find(fits)
+    })
+}
