@@ -14,9 +14,11 @@ use crate::table::ranges::Ranges;
 use crate::terminal::float;
 
 /// Of data blocks, of keys of each kind, and of their bytes.
-const MAX_BLOCKS: usize = 4_096;
+const MAX_BLOCKS: usize = 2_048;
 const MAX_KEYS: usize = 20_000;
 const MAX_BYTES: usize = 2 << 20;
+/// Of the keys, before it is known whether they are dense.
+const NUM_TRIED: usize = 1_024;
 
 /// The two kinds of keys that are looked up.
 pub(crate) const BETWEEN: usize = 0;
@@ -70,16 +72,16 @@ type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 impl Sample {
     pub(crate) fn draw(tables: &Tables<'_>) -> Self {
         let (drawn, mut is_all) = drawn(tables);
-        let mut keys = Vec::new();
-        // Of dense numbers no other is absent, but strings like them may be.
-        for wheels in [Wheels::seen, |_: &[&Vec<u8>]| Wheels::all()] {
-            keys = with_neighbours(&drawn, wheels);
+        let sample = |drawn: &[(Vec<u8>, usize)], wheels| {
+            let mut keys = with_neighbours(drawn, wheels);
             tables.find(&mut keys);
-            keys = known(keys);
-            if keys.iter().any(|key| key.kind() == BETWEEN) {
-                break;
-            }
-        }
+            known(keys)
+        };
+        let few = sample(&drawn[..drawn.len().min(NUM_TRIED)], Wheels::seen);
+        let is_dense = few.iter().all(|key| key.kind() == OWN);
+        // Of dense numbers no other is absent, but strings like them may be.
+        let wheels = if is_dense { |_: &[&Vec<u8>]| Wheels::all() } else { Wheels::seen };
+        let mut keys = sample(&drawn, wheels);
         let between = keys.iter().filter(|key| key.kind() == BETWEEN);
         let mut ranks: Vec<_> = between.map(|key| rank(&key.bytes)).collect();
         ranks.sort_unstable();
@@ -171,7 +173,7 @@ impl Tables<'_> {
         let mut budget = table.key_budget();
         let place_of = |key: &Key| table.place_of(&key.bytes, self.trailer_len);
         while let Some(place) = keys.first().and_then(place_of) {
-            let num_in_block = keys.iter().take_while(|key| place_of(key) == Some(place)).count();
+            let num_in_block = keys.partition_point(|key| place_of(key) == Some(place));
             let block = &table.data_blocks()[place];
             let outcome = table.visit_keys_within(&mut budget, block, |key| {
                 let (user_key, trailer) = key.split_at(key.len().saturating_sub(self.trailer_len));
@@ -222,7 +224,7 @@ fn close(known: &mut Vec<Key>, gap: Option<usize>) {
 }
 
 /// Keys of random blocks with the first table from which each was drawn, and whether these are all.
-fn drawn(tables: &Tables<'_>) -> (BTreeMap<(u64, Vec<u8>), usize>, bool) {
+fn drawn(tables: &Tables<'_>) -> (Vec<(Vec<u8>, usize)>, bool) {
     let (blocks, mut is_all) = random_blocks(tables);
     let mut drawn = BTreeMap::new();
     let (mut num_bytes, mut max_rank) = (0, u64::MAX);
@@ -253,7 +255,7 @@ fn drawn(tables: &Tables<'_>) -> (BTreeMap<(u64, Vec<u8>), usize>, bool) {
             }
         });
     }
-    (drawn, is_all)
+    (drawn.into_iter().map(|((_, key), from)| (key, from)).collect(), is_all)
 }
 
 /// The places of the blocks, by table, and whether these are all.
@@ -277,15 +279,11 @@ fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
 }
 
 /// Those drawn, and those to which each counts on, of which some may be absent; in order.
-fn with_neighbours(
-    drawn: &BTreeMap<(u64, Vec<u8>), usize>,
-    wheels: fn(&[&Vec<u8>]) -> Wheels,
-) -> Vec<Key> {
-    let mut by_form: Vec<_> = drawn.keys().map(|(_, key)| key).collect();
+fn with_neighbours(drawn: &[(Vec<u8>, usize)], wheels: fn(&[&Vec<u8>]) -> Wheels) -> Vec<Key> {
+    let mut by_form: Vec<_> = drawn.iter().map(|(key, _)| key).collect();
     let greatest = by_form.iter().copied().max();
     by_form.sort_by_cached_key(|key| form(key));
-    let mut keys: Vec<_> =
-        drawn.iter().map(|((_, key), &from)| Key::new(key.clone(), from)).collect();
+    let mut keys: Vec<_> = drawn.iter().map(|(key, from)| Key::new(key.clone(), *from)).collect();
     for alike in by_form.chunk_by(|a, b| form(a) == form(b)) {
         let wheels = wheels(alike);
         let neighbours = alike.iter().flat_map(|key| wheels.neighbours(key));
