@@ -5,7 +5,7 @@
 use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader};
 
 use super::table::{KeySurvey, Keys, SurveyedBlock};
-use crate::policy::{MIN_BYTES, Size, policy_of_sizes};
+use crate::policy::{Size, policy_of_sizes};
 use crate::random::key_with_hash;
 use crate::table;
 
@@ -160,7 +160,7 @@ pub(crate) fn policy_of(
         // Filters that overlap would take more memory to rebuild than the file has.
         bytes_left = bytes_left.checked_sub(filter.len())?;
         let (&probes, bits) = filter.split_last()?;
-        if bits.len() < MIN_BYTES || !(1..=30).contains(&probes) {
+        if bits.is_empty() || !(1..=30).contains(&probes) {
             return None;
         }
         sizes.push(Size { keys, bytes: bits.len(), probes });
