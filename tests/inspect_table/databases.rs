@@ -165,6 +165,9 @@ fn lookups_read_what_get_reads_and_nothing_is_said_of_what_cannot_be_known() {
         assert!(report.cause().1.ends_with("rocksdb: a database of RocksDB, not of LevelDB"));
         assert_eq!(report.cause().0, 1);
     }
+    let report = Report::on(&golden("databases"));
+    let (status, cause) = report.cause();
+    assert!(status == 1 && cause.contains("; databases: accounts, classic_level, "), "{cause}");
     let report = Report::on(&database("in_order"));
     assert!(report.has("only in the log, which has 24,049 bytes"), "{:#?}", report.lines);
 }

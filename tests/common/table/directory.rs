@@ -26,7 +26,7 @@ pub(crate) struct Files {
     pub(crate) has_manifest: bool,
     pub(crate) is_rocksdb: bool,
     /// Directories that are databases.
-    pub(crate) databases: Vec<PathBuf>,
+    pub(crate) databases: Vec<String>,
 }
 
 impl Files {
@@ -38,7 +38,7 @@ impl Files {
             let name = name.to_string_lossy();
             let path = entry.path();
             if path.join("CURRENT").exists() {
-                files.databases.push(path.clone());
+                files.databases.push(name.clone().into_owned());
             }
             let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
             if ["ldb", "sst"].iter().any(|table| extension.eq_ignore_ascii_case(table)) {

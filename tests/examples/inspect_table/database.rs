@@ -71,8 +71,7 @@ impl Group {
         let lost = lost.map(|why| format!("{name}: not a database that LevelDB opens: {why}"));
         if files.tables.is_empty() {
             let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
-            let inside =
-                files.databases.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
+            let inside = printable(&files.databases.join(", "));
             let inside = if inside.is_empty() { inside } else { format!("; databases: {inside}") };
             return Err(lost.unwrap_or(none + &inside));
         }

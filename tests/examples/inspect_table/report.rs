@@ -192,11 +192,8 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
         if sample.weights[BETWEEN] == 0 {
             notes.push("No key of their lengths lies between those of the database.".into());
         } else if !(0.67..1.5).contains(&(reads[BETWEEN] / reads[RANDOM])) {
-            notes.push(
-                "LevelDB's hash of keys of 4n bytes that differ at their end is not random, so that \
-                 the keys of a filter decide what neighbours read, and more bits may not help."
-                    .into(),
-            );
+            let why = "LevelDB's hash of keys of 4n bytes that differ at their end is not random.";
+            notes.push(why.into());
         }
         if sample.num_deleted() > 0 {
             let [deleted, own] = [sample.num_deleted(), sample.weights[OWN]].map(grouped);

@@ -32,7 +32,7 @@ const LEVELDBS: &str = "LevelDB's with 14 bits per key: NewBloomFilterPolicy(14)
     bloom_filter_bits=14, in goleveldb filter.NewBloomFilter(14).";
 const OURS: &str = "This crate's with N bits per key, at all levels: \
     FilterBlockBuilder::with_base_lg(policy, 19), a filter for each 512 KiB of a file, where \
-    policy is BloomFilterPolicy::from_millibits_per_key(1_000 * N).tuned().";
+    policy is BloomFilterPolicy::from_millibits_per_key(N_000).tuned().";
 
 /// The candidates for one table.
 pub(crate) struct OtherFilters {
