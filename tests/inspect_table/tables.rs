@@ -275,7 +275,7 @@ fn time_is_bounded_by_tables_and_keys_together() {
 #[test]
 #[ignore = "writes 100,000 files"]
 fn a_hundred_thousand_tables_of_a_key_take_seconds() {
-    assert_inspected_within(100_000, Duration::from_secs(10));
+    assert_inspected_within(100_000, Duration::from_secs(20));
 }
 
 #[test]
