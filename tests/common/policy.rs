@@ -5,7 +5,7 @@ use leveldb_filter::BloomFilterPolicy;
 /// Of the bits of LevelDB's filters, however few keys they have.
 const MIN_BYTES: usize = 8;
 /// By so many bytes at most, tuned filters are shorter than LevelDB's.
-const MOST_LEFT_BY_TUNING: usize = 16;
+const MOST_LEFT_BY_TUNING: usize = 23;
 /// More thousandths of a bit come into question only where a table has very few keys.
 const MAX_CANDIDATES: usize = 10_000;
 
