@@ -19,8 +19,7 @@ use crate::report::{head, row};
 use crate::terminal::grouped;
 
 const BASE_LG: u8 = 19;
-/// Of a value of 100 bytes, one half repeats the other, as in LevelDB's `db_bench`.
-const HALF_VALUE_LEN: usize = 50;
+const VALUE_LEN: usize = 100;
 
 /// LevelDB's defaults; the first three are in bytes.
 const WRITE_BUFFER_SIZE: u32 = 4 << 20;
@@ -55,8 +54,8 @@ impl Gets {
     pub(crate) fn measure(num_keys: usize, options: &Options, leveldb: &mut LevelDb) -> Self {
         let [present, absent] = counters(num_keys);
         let noise = words(VALUE_SEED).flat_map(u64::to_le_bytes);
-        let noise: Vec<u8> = noise.take(num_keys * HALF_VALUE_LEN).collect();
-        let values: Vec<_> = noise.chunks(HALF_VALUE_LEN).map(|half| half.repeat(2)).collect();
+        let noise: Vec<u8> = noise.take(num_keys * VALUE_LEN).collect();
+        let values: Vec<_> = noise.chunks(VALUE_LEN).map(<[u8]>::to_vec).collect();
 
         let paths = [TempPath::new(), TempPath::new()];
         let bits_per_key = options.bits_per_key.into();

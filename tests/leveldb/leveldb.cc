@@ -331,12 +331,11 @@ class Race {
     return Encode(nanoseconds) + Encode(matches);
   }
 
-  // Stays open, with all blocks that are read in the cache.
+  // Stays open, with LevelDB's default cache of 8 MiB.
   std::string OpenDatabase(Parser request) {
     std::unique_ptr<leveldb::DB>& db = Database(request.U32());
     leveldb::Options options;
     options.filter_policy = any_policy_.get();
-    options.block_cache = cache_.get();
     leveldb::DB* opened;
     Check(leveldb::DB::Open(options, request.String().ToString(), &opened));
     db.reset(opened);
@@ -383,7 +382,6 @@ class Race {
   std::string filter_;
   // What databases read with, and are closed before; filters of any bits per key are read alike.
   const Policy any_policy_;
-  const std::unique_ptr<leveldb::Cache> cache_{leveldb::NewLRUCache(size_t{1} << 30)};
   std::array<std::unique_ptr<leveldb::DB>, 2> databases_;
 };
 
