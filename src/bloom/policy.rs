@@ -188,7 +188,7 @@ impl BloomFilterPolicy {
     /// keys. Three levels that each have ten times the keys of the one above have 2.2 times fewer false
     /// positives than with LevelDB's 10 bits per key, four 2.9 times; in blocks with `base_lg` 19 it
     /// is 1.45 times and more against tuned filters of equal bits. Two levels of like size hardly
-    /// gain, and where sharing is not expected to save 3%, all runs get equal bits.
+    /// gain, and where sharing is not expected to save 5%, all runs get equal bits.
     ///
     /// An engine shares its budget anew at each flush or compaction. Older tables keep their filters,
     /// so all filters may take some per cent more than the budget for a while.

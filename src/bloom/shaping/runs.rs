@@ -6,8 +6,8 @@ use super::rate::{NUM_HASHES, float};
 use super::tuned::quickly_tuned;
 use crate::bloom::shape::BloomFilterShape;
 
-/// Other choices than equal bits must have 3% fewer false positives, since rates are known no better.
-const CERTAIN: f64 = 0.97;
+/// Other choices than equal bits must have 5% fewer false positives, since rates are known no better.
+const CERTAIN: f64 = 0.95;
 
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
