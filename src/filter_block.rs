@@ -70,7 +70,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Fewer filters take fewer offsets, and fewer bits where keys are few. At 10 bits per key and
     /// values of 100 bytes, 19 with `tuned` Bloom filters saves a fifth of LevelDB's bytes and, with
     /// random keys, a seventh of its false positives; of absent big-endian counters between present
-    /// ones, 1% match instead of 24 to 83%. With values of 1,000 bytes it saves two thirds of the
+    /// ones, 1% match instead of 23%. With values of 1,000 bytes it saves two thirds of the
     /// bytes, but where a data block has at most three random keys, 11 has fewer false positives.
     /// In return, keys wait in memory: at most in three times their bytes and 64 beside each, on a
     /// 64-bit machine. And a lookup touches up to a cache line for each probe, not one or two.
