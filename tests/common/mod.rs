@@ -1,4 +1,19 @@
-//! What several test crates share.
+//! What several test crates share, and a map of them all:
+//!
+//! | source | its tests |
+//! |---|---|
+//! | `hash.rs` | `hash_test.rs` (LevelDB's), `format/hashing.rs` |
+//! | `bloom/bits/`, `bloom/policy.rs` | `bloom_test.rs` (LevelDB's), `format/making.rs`, `asking.rs` |
+//! | `bloom/builder.rs`, `filter.rs`, `atomic.rs` | `format/making.rs`, `changing.rs`, `measuring.rs`, `threads.rs` |
+//! | `bloom/measure.rs` | `rates/measured.rs` |
+//! | `bloom/shaping/` | `rates/choices.rs` (rows), `tuned.rs`, `keys.rs`, `sizing.rs`, `runs.rs`, `blocks.rs` |
+//! | `filter_block.rs`, `internal_key.rs` | `filter_block_test.rs` (LevelDB's), `format/building.rs`, `blocks.rs` |
+//! | all of it | `format/golden.rs` (LevelDB's files), `format/api.rs`, `allocations.rs`, `leveldb/` (LevelDB itself) |
+//! | `tests/examples/inspect_table/` | `inspect_table/` |
+//!
+//! `cargo test` runs all but `leveldb`, which needs LevelDB's library, and what is ignored: minutes of
+//! measured rates in `rates`, 12 GiB of addresses in `format`, 100,000 tables in `inspect_table`. The
+//! gate, `.ci/run`, runs `leveldb` and the ignored tests of `format`, too.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
 pub mod measure;
