@@ -7,6 +7,7 @@ mod common;
 mod rates {
     mod blocks;
     mod choices;
+    mod keys;
     mod measured;
     mod runs;
     mod sizing;

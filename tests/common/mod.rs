@@ -16,6 +16,8 @@
 //! gate, `.ci/run`, runs `leveldb` and the ignored tests of `format`, too.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
+pub mod filter_blocks;
+pub mod kinds;
 pub mod measure;
 pub mod random;
 pub mod reference;

@@ -1,0 +1,167 @@
+//! Kinds of keys that people have, and the rates at which filters match absent keys that lie between
+//! present ones: an engine asks filters for hardly any others.
+
+use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
+
+use super::random::words;
+
+/// Which numbers have keys, and how a number becomes one.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    numbers: Numbers,
+    /// A run of numbers starts below it.
+    limit: u64,
+    /// Of a number; the other bytes are the same for all keys of a run.
+    key: fn([u8; 8], u64) -> Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+enum Numbers {
+    /// A random half of successive numbers, the other half being absent.
+    Half,
+    /// One of so many, and between each two an absent one.
+    Steps(u64),
+    /// Microseconds of events that do not wait for each other, and between each two an absent one.
+    Times,
+}
+
+use Numbers::{Half, Steps, Times};
+
+const fn kind(
+    name: &'static str,
+    numbers: Numbers,
+    limit: u64,
+    key: fn([u8; 8], u64) -> Vec<u8>,
+) -> Kind {
+    Kind { name, numbers, limit, key }
+}
+
+fn big_endian(_: [u8; 8], number: u64) -> Vec<u8> {
+    number.to_be_bytes().into()
+}
+
+pub(crate) const COUNTERS: [Kind; 4] = [
+    kind("u64 big-endian", Half, u64::MAX, big_endian),
+    kind("u64, step 3", Steps(3), u64::MAX, big_endian),
+    kind("4 bytes, u64", Half, u64::MAX, |prefix, n| [&prefix[..4], &n.to_be_bytes()].concat()),
+    kind("8 bytes, u64", Half, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
+];
+
+/// Counters that carry often, or leave most numbers out.
+#[allow(dead_code, reason = "not everyone asks for them")]
+pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [
+    kind("u64, step 10", Steps(10), u64::MAX, big_endian),
+    kind("u64, step 1,000", Steps(1000), u64::MAX, big_endian),
+    kind("pair of u32", Half, 1 << 37, |_, n| (((n / 64) << 32) | (n % 64)).to_be_bytes().into()),
+];
+
+pub(crate) const DIGITS: [Kind; 3] = [
+    kind("12 digits", Half, 999_000_000_000, |_, n| format!("{n:012}").into()),
+    kind("16 digits", Half, u64::MAX, |_, n| format!("{n:016}").into()),
+    kind("8 hex digits", Half, 1 << 31, |_, n| format!("{n:08x}").into()),
+];
+
+pub(crate) const MICROSECONDS: [Kind; 1] = [kind("u64 microseconds", Times, u64::MAX, big_endian)];
+
+pub(crate) const RANDOM: [Kind; 3] = [
+    kind("random", Half, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into()),
+    kind("UUID", Half, u64::MAX, |seed, n| uuid(random_bytes(seed, n))),
+    kind("u64 little-endian", Half, u64::MAX, |_, n| n.to_le_bytes().into()),
+];
+
+pub(crate) const NAMES: [Kind; 1] =
+    [kind("user:N:name", Half, 1_000_000, |_, n| format!("user:{n}:name").into())];
+
+/// A byte more than counters have, with which LevelDB's own filters do as well as with random keys.
+#[allow(dead_code, reason = "not everyone asks for it")]
+pub(crate) const NINE_BYTES: Kind =
+    kind("a byte, u64", Half, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
+
+fn random_bytes(seed: [u8; 8], number: u64) -> u128 {
+    let seed = u64::from_be_bytes(seed).wrapping_add(number);
+    words(seed).take(2).fold(0, |bytes, word| (bytes << 64) | u128::from(word))
+}
+
+fn uuid(bytes: u128) -> Vec<u8> {
+    let hex = format!("{bytes:032x}");
+    let parts = [&hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..]];
+    format!("{}-{}-4{}-a{}-{}", parts[0], parts[1], parts[2], parts[3], parts[4]).into()
+}
+
+impl Kind {
+    /// Visits `num_keys` keys and about as many absent ones, which `visit` gets with `false`, by
+    /// ascending numbers from a random one on.
+    pub(crate) fn visit(&self, num_keys: usize, seed: u64, mut visit: impl FnMut(&[u8], bool)) {
+        let mut words = words(seed);
+        let mut word = || words.next().expect("endless");
+        let prefix = word().to_be_bytes();
+        let num_bits = 8 + word() % 40;
+        let start = (word() >> (64 - num_bits)) % self.limit;
+        let mut visit = |number, is_present| visit(&(self.key)(prefix, number), is_present);
+        let num_keys = num_keys as u64;
+        match self.numbers {
+            Half => {
+                let mut left = num_keys;
+                for i in 0..2 * num_keys {
+                    let is_present = word() % (2 * num_keys - i) < left;
+                    left -= u64::from(is_present);
+                    visit(start + i, is_present);
+                }
+            }
+            Steps(step) => {
+                for number in (0..num_keys).map(|i| start + i * step) {
+                    visit(number, true);
+                    visit(number + 1 + word() % (step - 1), false);
+                }
+            }
+            Times => {
+                let mean = 1 << (6 + word() % 9);
+                let mut time = 1_600_000_000_000_000 + start;
+                for _ in 0..num_keys {
+                    visit(time, true);
+                    let gap = gap(mean, word());
+                    if gap > 1 {
+                        visit(time + 1 + word() % (gap - 1), false);
+                    }
+                    time += gap;
+                }
+            }
+        }
+    }
+}
+
+/// From an event to the next, at least 1.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounds down")]
+fn gap(mean: u32, word: u64) -> u64 {
+    let half = f64::from((word >> 32) as u32) + 0.5;
+    1 + (f64::from(mean) * -(half / 4294967296.0).ln()) as u64
+}
+
+/// The keys of a filter, and absent ones.
+#[derive(Default)]
+pub(crate) struct Run {
+    present: Vec<BloomHash>,
+    absent: Vec<BloomHash>,
+}
+
+impl Run {
+    pub(crate) fn draw(kind: &Kind, num_keys: usize, seed: u64) -> Self {
+        let mut run = Self::default();
+        kind.visit(num_keys, seed, |key, is_present| {
+            if is_present { &mut run.present } else { &mut run.absent }.push(bloom_hash(key));
+        });
+        run
+    }
+
+    /// How many of the absent keys a filter of the others matches.
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]
+    pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
+        let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
+        self.present.iter().for_each(|&hash| builder.add_hash(hash));
+        builder.finish_into(policy, &mut bytes);
+        let filter = BloomFilter::new(bytes).expect("1 to 30 probes");
+        let mut matches = vec![false; self.absent.len()];
+        filter.hashes_may_match(&self.absent, &mut matches);
+        matches.iter().filter(|&&matches| matches).count() as f64 / self.absent.len() as f64
+    }
+}
