@@ -8,7 +8,8 @@ const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 775.0;
 const TOP: f64 = 64.0;
-const BOTTOM: f64 = 355.0;
+/// What labels take below a plot.
+const FOOT: f64 = 65.0;
 
 /// White on its own, to be read on light and dark pages.
 const STYLE: &str = "text{font:14px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;\
@@ -24,26 +25,37 @@ pub(crate) struct Stroke {
     pub(crate) has_dots: bool,
 }
 
-/// An image with a logarithmic axis for the number of keys, and one from 0 up for what it shows.
+/// A plot with a logarithmic axis for the number of keys, and one for what it shows.
 pub(crate) struct Plot {
-    svg: String,
+    title: String,
+    body: String,
+    bottom: f64,
     num_keys: RangeInclusive<usize>,
+    /// Where the other axis begins, if it is logarithmic.
+    least: Option<f64>,
     max: f64,
 }
 
 impl Plot {
-    /// `num_keys` are at least two numbers, and not 0.
+    /// From 0 to `max`. `num_keys` are at least two numbers, and not 0.
     pub(crate) fn new(title: &str, num_keys: RangeInclusive<usize>, max: f64) -> Self {
-        let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-             width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n\
-             <title>{title}</title>\n\
-             <style>{STYLE}</style>\n\
-             <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" fill=\"#ffffff\"/>\n"
-        );
-        let mut plot = Self { svg, num_keys, max };
+        let bottom = HEIGHT - FOOT;
+        let mut plot =
+            Self { title: title.into(), body: String::new(), bottom, num_keys, least: None, max };
         plot.text("title", LEFT, 32.0, title);
         plot
+    }
+
+    /// The same with a logarithmic axis from `least` on, above 0.
+    #[allow(dead_code, reason = "not each figure has one")]
+    pub(crate) fn logarithmic_from(self, least: f64) -> Self {
+        Self { least: Some(least), ..self }
+    }
+
+    /// The same in an image of another height.
+    #[allow(dead_code, reason = "not each figure has another one")]
+    pub(crate) fn with_height(self, height: f64) -> Self {
+        Self { bottom: height - FOOT, ..self }
     }
 
     fn x(&self, num_keys: usize) -> f64 {
@@ -54,23 +66,27 @@ impl Plot {
     }
 
     fn y(&self, value: f64) -> f64 {
-        BOTTOM - value / self.max * (BOTTOM - TOP)
+        let share = match self.least {
+            None => value / self.max,
+            Some(least) => (value.max(least) / least).ln() / (self.max / least).ln(),
+        };
+        self.bottom - share * (self.bottom - TOP)
     }
 
     /// A line across at `value`, and its label.
     pub(crate) fn value(&mut self, value: f64, label: &str) {
         let y = self.y(value);
-        let _ = writeln!(self.svg, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
+        let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
         self.text("end", LEFT - 8.0, y + 5.0, label);
     }
 
     /// A line upwards at `num_keys`, and its label.
     pub(crate) fn num_keys(&mut self, num_keys: usize, label: &str) {
         let x = self.x(num_keys);
-        let _ = writeln!(self.svg, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
+        let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{}\"/>", self.bottom);
         // A label at the end would leave the image.
         let (class, x) = if x > RIGHT - 20.0 { ("end", WIDTH - 8.0) } else { ("middle", x) };
-        self.text(class, x, BOTTOM + 22.0, label);
+        self.text(class, x, self.bottom + 22.0, label);
     }
 
     /// Through these numbers of keys and values.
@@ -87,13 +103,25 @@ impl Plot {
     }
 
     /// What the lines are, in columns of so many `rows` at the top left corner.
+    #[allow(dead_code, reason = "not each figure has it there")]
     pub(crate) fn legend(&mut self, rows: u8, column_width: f64, lines: &[(Stroke, &str)]) {
-        let (left, top) = (LEFT + 20.0, TOP + 22.0);
+        self.legend_from(LEFT + 20.0, rows, column_width, lines);
+    }
+
+    /// The same from `left` on.
+    pub(crate) fn legend_from(
+        &mut self,
+        left: f64,
+        rows: u8,
+        column_width: f64,
+        lines: &[(Stroke, &str)],
+    ) {
+        let top = TOP + 22.0;
         let mut right = left;
         for column in lines.chunks(rows.into()) {
             let mut y = top;
             let _ = writeln!(
-                self.svg,
+                self.body,
                 "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{column_width}\" height=\"{:.1}\" \
                  fill=\"#ffffff\"/>",
                 right - 8.0,
@@ -116,7 +144,7 @@ impl Plot {
         let dashes = if stroke.is_dashed { "6 4" } else { "none" };
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(
-            self.svg,
+            self.body,
             "<polyline class=\"line\" stroke=\"{}\" stroke-dasharray=\"{dashes}\" points=\"{}\"/>",
             stroke.color,
             points.join(" ")
@@ -125,20 +153,41 @@ impl Plot {
 
     fn dot(&mut self, stroke: Stroke, x: f64, y: f64) {
         let _ = writeln!(
-            self.svg,
+            self.body,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{}\" stroke=\"#ffffff\"/>",
             stroke.color
         );
     }
 
-    pub(crate) fn finish(mut self) -> String {
-        self.text("middle", f64::midpoint(LEFT, RIGHT), BOTTOM + 48.0, "keys in the filter");
-        self.svg.push_str("</svg>\n");
-        self.svg
+    /// The image of this plot.
+    #[allow(dead_code, reason = "not each figure has one plot")]
+    pub(crate) fn finish(self) -> String {
+        stacked([self])
     }
 
     fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let _ =
-            writeln!(self.svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+            writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
     }
+}
+
+/// The image of several plots of the same numbers of keys, each below the one before.
+pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
+    let title = plots.each_ref().map(|plot| plot.title.as_str()).join("; ");
+    let height: f64 = plots.iter().map(|plot| plot.bottom + FOOT).sum();
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n\
+         <title>{title}</title>\n\
+         <style>{STYLE}</style>\n\
+         <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" fill=\"#ffffff\"/>\n"
+    );
+    let mut top = 0.0;
+    for mut plot in plots {
+        let height = plot.bottom + FOOT;
+        plot.text("middle", f64::midpoint(LEFT, RIGHT), plot.bottom + 48.0, "keys in the filter");
+        let _ = write!(svg, "<g transform=\"translate(0 {top})\">\n{}</g>\n", plot.body);
+        top += height;
+    }
+    svg + "</svg>\n"
 }

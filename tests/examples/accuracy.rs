@@ -1,5 +1,5 @@
-//! Measures the false-positive rates of filters with 10 bits per key, and those of levels that share
-//! the bytes of such filters.
+//! Measures the false-positive rates of filters with 10 bits per key, for kinds of keys and numbers of
+//! them, and those of levels that share the bytes of such filters.
 //!
 //! ```sh
 //! cargo run --release --example accuracy [-- [--full] [SVG]]
@@ -11,11 +11,17 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
-use rates::{POLICY, Rates};
+use rates::{NUM_NEIGHBOURS, Pair, Rates};
 use terminal::{Progress, exit_code, grouped, print};
 
 #[path = "accuracy/figure.rs"]
 mod figure;
+#[path = "../common/filter_blocks.rs"]
+mod filter_blocks;
+#[path = "accuracy/keys.rs"]
+mod keys;
+#[path = "../common/kinds.rs"]
+mod kinds;
 #[path = "accuracy/levels.rs"]
 mod levels;
 #[path = "../common/measure.rs"]
@@ -66,6 +72,10 @@ fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
 }
 
 fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
+    for line in keys::table() {
+        print(&[line])?;
+    }
+    print(&[""])?;
     let sizes = rates::sizes(options.full, options.svg.is_some());
     let progress = Progress::start();
     let mut measured = Vec::new();
@@ -93,28 +103,21 @@ fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
 
 fn table(measured: &[Rates]) -> Vec<String> {
     let mut lines = vec![
-        "False positives in %, 10 bits per key; LevelDB says 1%, the textbook 0.844%".into(),
-        format!("{:10}  {:>8}  {:-^32}", "", "LevelDB's", " tuned() "),
         format!(
-            "{:>10}  {:>8}  {:>6}  {:>6}  {:>6}  {:>6}",
-            "keys", "6 probes", "bytes", "probes", "", "fewer"
+            "False positives in %, 10 bits per key, means over {NUM_NEIGHBOURS} neighbouring sizes"
         ),
+        format!("{:10}  {:-^26}  {:-^26}", "", " random keys ", " u64 big-endian "),
     ];
-    lines.extend(measured.iter().filter(|rates| rates.is_round()).map(row));
+    let titles = format!("{:>8}  {:>7}  {:>7}", "LevelDB", "tuned()", "fewer");
+    lines.push(format!("{:>10}  {titles}  {titles}", "keys"));
+    lines.extend(measured.iter().filter(|rates| rates.is_round()).map(|rates| {
+        let [random, counters] = [rates.random, rates.counters].map(columns);
+        format!("{:>10}  {random}  {counters}", grouped(rates.num_keys))
+    }));
     lines
 }
 
-fn row(rates: &Rates) -> String {
-    let num_keys = rates.num_keys;
-    let (leveldb_shape, shape) = (POLICY.shape(num_keys), POLICY.tuned().shape(num_keys));
-    let shorter = leveldb_shape.filter_len() - shape.filter_len();
-    let bytes = if shorter == 0 { "same".into() } else { format!("-{shorter}") };
-    format!(
-        "{:>10}  {:>8.3}  {bytes:>6}  {:>6}  {:>6.3}  {:>5.1}%",
-        grouped(num_keys),
-        100.0 * rates.leveldb,
-        shape.num_probes(),
-        100.0 * rates.tuned,
-        100.0 * (1.0 - rates.tuned / rates.leveldb)
-    )
+fn columns(Pair { leveldb, tuned }: Pair) -> String {
+    let fewer = 100.0 * (1.0 - tuned / leveldb);
+    format!("{:>8.3}  {:>7.3}  {fewer:>6.1}%", 100.0 * leveldb, 100.0 * tuned)
 }

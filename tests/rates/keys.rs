@@ -123,15 +123,25 @@ fn up_to_400_000_keys_of_each_kind_have_at_most_their_share_of_leveldbs_false_po
     assert_limits(5, [6_000, 10_000, 14_000], 4e6);
 }
 
-/// In the mean over at least eight runs: single ones exceed it.
+/// Numbers of keys and thousandths of a bit for each, and how many times LevelDB's false positives
+/// counters may have: the last three get lengths in which their probes meet.
+const HARD_SIZES: [((usize, usize), f64); 5] = [
+    ((20_659, 10_000), 1.5),
+    ((97_368, 10_000), 1.5),
+    ((4_983, 8_467), 4.5),
+    ((2_424, 14_423), 6.0),
+    ((187_299, 14_000), 20.0),
+];
+
+/// In the mean over runs, of which single ones reach a hundred times, by the number they start from.
 #[test]
-#[ignore = "takes a minute"]
-fn no_size_from_2_000_keys_up_has_above_3_5_times_leveldbs_false_positives_over_several_starts() {
+#[ignore = "takes two minutes"]
+fn of_random_sizes_from_2_000_keys_up_none_has_3_5_times_leveldbs_false_positives() {
     let mut below = drawn(2);
     let others = log_uniform(2e3, 4e5, 3).map(|size| (size as usize, 6_000 + below(10_001)));
-    let hard = [(20_659, 10_000), (97_368, 10_000)];
+    let others = others.take(60).map(|size| (size, 3.5));
     let mut above = vec![];
-    for (num_keys, millibits) in hard.into_iter().chain(others.take(60)) {
+    for ((num_keys, millibits), limit) in HARD_SIZES.into_iter().chain(others) {
         for kind in LIMITS.iter().flat_map(|(kinds, _)| kinds.iter()) {
             let mut rates = Rates::default();
             for seed in 0..(100_000 / num_keys as u64).max(8) {
@@ -141,8 +151,8 @@ fn no_size_from_2_000_keys_up_has_above_3_5_times_leveldbs_false_positives_over_
             if rates.ratio() > 1.5 {
                 println!("{line}");
             }
-            if rates.ratio() > 3.5 {
-                above.push(line);
+            if rates.ratio() > limit {
+                above.push(format!("{line}, not {limit}"));
             }
         }
     }

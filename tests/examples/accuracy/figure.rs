@@ -1,22 +1,16 @@
-//! The false-positive rate over the number of keys, as an SVG image.
+//! False-positive rates over the number of keys, as an SVG image: of counters, and of random keys.
 
-use crate::rates::{Rates, textbook};
-use crate::svg::{Plot, Stroke};
+use crate::rates::{Pair, Rates, textbook};
+use crate::svg::{Plot, Stroke, stacked};
 use crate::terminal::grouped;
 
-const MAX_PERCENT: f64 = 2.5;
-
-struct Series {
-    stroke: Stroke,
-    label: &'static str,
-    rate: fn(&Rates) -> f64,
-}
-
-const SERIES: [Series; 2] = [
-    Series { stroke: solid("#c2410c"), label: "LevelDB's 6 probes", rate: |rates| rates.leveldb },
-    Series { stroke: solid("#15803d"), label: "tuned()", rate: |rates| rates.tuned },
-];
+const LEVELDB: Stroke = solid("#c2410c");
+const TUNED: Stroke = solid("#15803d");
 const TEXTBOOK: Stroke = Stroke { color: "#57606a", is_dashed: true, has_dots: false };
+const LEGEND: [(Stroke, &str); 3] =
+    [(LEVELDB, "LevelDB's filters"), (TUNED, "tuned()"), (TEXTBOOK, "6 probes, by the textbook")];
+
+const HEIGHT: f64 = 320.0;
 
 const fn solid(color: &'static str) -> Stroke {
     Stroke { color, is_dashed: false, has_dots: true }
@@ -24,24 +18,34 @@ const fn solid(color: &'static str) -> Stroke {
 
 /// Each number of keys as measured, and the textbook's rate for all of them.
 pub(crate) fn svg(measured: &[Rates]) -> String {
-    let title = "False positives, % of absent keys: LevelDB's Bloom filter, 10 bits per key";
-    let mut plot = Plot::new(title, 10..=10_000_000, MAX_PERCENT);
-    for half_percents in 0..=5 {
-        let percent = f64::from(half_percents) / 2.0;
-        plot.value(percent, &format!("{percent:.1}%"));
+    let most = measured.last().map_or(100, |rates| rates.num_keys);
+    let plot = |title: &str, max| Plot::new(title, 10..=most, max).with_height(HEIGHT);
+
+    let title = "False positives, 10 bits per key: u64 counters, big-endian";
+    let mut counters = plot(title, 100.0).logarithmic_from(0.5);
+    for percent in [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0] {
+        counters.value(percent, &format!("{percent}%"));
     }
-    for num_keys in (1..=7).map(|power| 10usize.pow(power)) {
+    draw(&mut counters, most, measured, |rates| rates.counters);
+    counters.legend_from(520.0, 3, 250.0, &LEGEND);
+
+    let mut random = plot("False positives, 10 bits per key: random keys", 2.0);
+    for percent in [0.0, 0.5, 1.0, 1.5, 2.0] {
+        random.value(percent, &format!("{percent:.1}%"));
+    }
+    draw(&mut random, most, measured, |rates| rates.random);
+    stacked([counters, random])
+}
+
+fn draw(plot: &mut Plot, most: usize, measured: &[Rates], pair: fn(&Rates) -> Pair) {
+    for num_keys in (1..=most.ilog10()).map(|power| 10usize.pow(power)) {
         plot.num_keys(num_keys, &grouped(num_keys));
     }
-    plot.line(TEXTBOOK, [10, 10_000_000].into_iter().map(|n| (n, 100.0 * textbook())));
-    for Series { stroke, rate, .. } in SERIES {
-        let points = || measured.iter().map(|rates| (rates.num_keys, 100.0 * rate(rates)));
+    plot.line(TEXTBOOK, [10, most].into_iter().map(|n| (n, 100.0 * textbook())));
+    let rates: [fn(Pair) -> f64; 2] = [|pair| pair.leveldb, |pair| pair.tuned];
+    for (stroke, rate) in [LEVELDB, TUNED].into_iter().zip(rates) {
+        let points = || measured.iter().map(|rates| (rates.num_keys, 100.0 * rate(pair(rates))));
         plot.line(stroke, points());
         plot.dots(stroke, points());
     }
-
-    let mut legend = SERIES.map(|Series { stroke, label, .. }| (stroke, label)).to_vec();
-    legend.push((TEXTBOOK, "6 probes, by the textbook"));
-    plot.legend(4, 388.0, &legend);
-    plot.finish()
 }

@@ -1,38 +1,46 @@
-//! What is measured, and what the textbook says of it.
+//! What is measured of single filters, and what the textbook says of it.
 
 use leveldb_filter::BloomFilterPolicy;
 
+use crate::kinds::{COUNTERS, Run};
 use crate::measure::{Effort, false_positive_rate};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
 pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(BITS_PER_KEY as usize);
 
-const ROUND_SIZES: [usize; 8] =
-    [100, 1_000, 10_000, 75_000, 100_000, 300_000, 1_000_000, 10_000_000];
+const ROUND_SIZES: [usize; 8] = [30, 100, 1_000, 10_000, 100_000, 300_000, 1_000_000, 10_000_000];
 /// How many points the figure has for each power of ten.
 const POINTS: u32 = 8;
-/// Round sizes between them, some of which LevelDB gives a bad length.
-const THOUSANDS: [usize; 20] = [
-    25, 30, 40, 50, 60, 75, 90, 120, 150, 200, 250, 300, 350, 400, 450, 500, 600, 750, 1_500, 3_000,
-];
 
-/// The rates measured with this number of keys.
+/// Rates depend on the length of a filter, at single numbers of keys by more than half.
+pub(crate) const NUM_NEIGHBOURS: u8 = 16;
+
+/// The mean rates of filters with about so many keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Rates {
     pub(crate) num_keys: usize,
+    pub(crate) random: Pair,
+    pub(crate) counters: Pair,
+}
+
+/// Of filters with the same keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair {
     pub(crate) leveldb: f64,
     pub(crate) tuned: f64,
 }
 
 impl Rates {
     pub(crate) fn measure(num_keys: usize) -> Self {
-        // A statistical error of 0.5%, and less for few keys, of which tuned filters have only some
-        // per cent less.
-        let matches = if num_keys <= 10_000 { 400_000 } else { 40_000 };
-        let effort = Effort { matches, max_lookups: usize::MAX };
-        let rate = |policy| false_positive_rate(policy, num_keys, effort).mean;
-        Self { num_keys, leveldb: rate(POLICY), tuned: rate(POLICY.tuned()) }
+        let mean = |rate: fn(BloomFilterPolicy, usize) -> f64| {
+            let [leveldb, tuned] = [POLICY, POLICY.tuned()].map(|policy| {
+                let neighbours = (0..NUM_NEIGHBOURS).map(|i| num_keys - 8 + usize::from(i));
+                neighbours.map(|n| rate(policy, n)).sum::<f64>() / f64::from(NUM_NEIGHBOURS)
+            });
+            Pair { leveldb, tuned }
+        };
+        Self { num_keys, random: mean(of_random_keys), counters: mean(of_counters) }
     }
 
     /// Whether this is a row of the table, not only a point of the figure.
@@ -41,14 +49,29 @@ impl Rates {
     }
 }
 
-/// The rows of the table, and the points of the figure from 10 keys up.
+fn of_random_keys(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
+    // With all neighbours a statistical error of 0.5%, and less for few keys, of which tuned filters
+    // have only some per cent less.
+    let matches = if num_keys <= 10_000 { 25_000 } else { 2_500 };
+    false_positive_rate(policy, num_keys, Effort { matches, max_lookups: usize::MAX }).mean
+}
+
+/// In runs from random numbers on, of which half are present.
+fn of_counters(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
+    let num_runs = u32::try_from((200_000 / num_keys).max(1)).expect("few");
+    let runs = (0..num_runs)
+        .map(|i| Run::draw(&COUNTERS[0], num_keys, (u64::from(i) << 32) + num_keys as u64));
+    runs.map(|run| run.rate(policy)).sum::<f64>() / f64::from(num_runs)
+}
+
+/// The rows of the table, and the points of the figure.
 pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
     let mut sizes = ROUND_SIZES.to_vec();
     if for_figure {
         sizes.extend((POINTS..=7 * POINTS).map(|i| power_of_ten(f64::from(i) / f64::from(POINTS))));
-        sizes.extend(THOUSANDS.map(|thousands| thousands * 1_000));
     }
-    sizes.retain(|&num_keys| full || num_keys <= 1_000_000);
+    // The fewest that have neighbours.
+    sizes.retain(|&num_keys| num_keys >= 16 && (full || num_keys <= 1_000_000));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
