@@ -1,5 +1,6 @@
 //! What decides a shape: numbers only, never a filter's bytes.
 
+mod lattice;
 mod rate;
 mod runs;
 mod tuned;

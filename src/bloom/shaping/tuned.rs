@@ -6,7 +6,8 @@
 //! bits / 128 divides that, many of them share all their probes. The constants weigh the two, measured
 //! with counters, digits, hexadecimal digits and times against random hashes.
 
-use super::rate::{NUM_HASHES, NUM_VALUES, Rates, float};
+use super::lattice::{Lattice, dot};
+use super::rate::{Rates, float};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
 
 /// The bits that hashes reach.
@@ -160,10 +161,12 @@ fn short_length(longest: usize, num_keys: usize) -> usize {
     {
         let num_bytes = longest - shorter;
         let factors = FACTORS.into_iter().filter(|(factor, _)| num_bytes % factor == 0);
-        let flaws = factors.map(|(_, cost)| cost).sum::<f64>()
+        let mut flaws = factors.map(|(_, cost)| cost).sum::<f64>()
             + if num_bytes % 2 == 0 { EVEN } else { 0.0 }
-            + if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 }
-            + if longest >= 256 && is_resonant(num_bytes) { RESONANT } else { 0.0 };
+            + if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 };
+        if flaws == 0.0 && longest >= 256 && is_resonant(num_bytes) {
+            flaws = RESONANT;
+        }
         let cost = flaws + byte * float(shorter as u64);
         if cost < least {
             (best, least) = (num_bytes, cost);
@@ -193,14 +196,28 @@ fn long_length(longest: usize) -> usize {
     candidates.reduce(better).map_or(odd, |length| length.num_bytes)
 }
 
-/// Whether a small multiple of the length is next to one of 2<sup>16</sup> bytes, by which the hashes
-/// of counters differ that are eight steps of their second-last byte apart: these then share few bits.
+/// Whether a multiple of the length is next to one of 2<sup>16</sup> bytes, the nearer the larger it
+/// is: by so much the hashes of counters differ that are eight steps of their second-last byte apart,
+/// and these then share few bits.
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^16")]
 fn is_resonant(num_bytes: usize) -> bool {
-    const NEXT_TO: u16 = 24;
-    // Counted without a branch, for vector instructions.
-    let multiples = (1..=64).map(|times: u16| times.wrapping_mul(num_bytes as u16));
-    multiples.map(|n| u16::from(n.wrapping_add(NEXT_TO) <= 2 * NEXT_TO)).sum::<u16>() > 0
+    const NUM_MULTIPLES: usize = 128;
+    const NEXT_TO: [u16; NUM_MULTIPLES] = {
+        let (mut next_to, mut index) = ([480; NUM_MULTIPLES], 0);
+        while index < NUM_MULTIPLES {
+            next_to[index] /= index as u16 + 1;
+            index += 1;
+        }
+        next_to
+    };
+    // Without a branch, for vector instructions.
+    let (mut num_near, mut times) = (0, 0_u16);
+    for next_to in NEXT_TO {
+        times += 1;
+        let multiple = times.wrapping_mul(num_bytes as u16);
+        num_near += u16::from(multiple.wrapping_add(next_to) <= 2 * next_to);
+    }
+    num_near > 0
 }
 
 /// An odd length of about [`MANY_BITS`] or more.
@@ -231,77 +248,9 @@ fn sevenths_meet(num_bits: u64) -> bool {
     num_bits.abs_diff(multiple << 19) <= num_bits >> 13 && multiple % 2 == 1
 }
 
-/// All `(t, y)` for which `y` is `t * bits / 65537` modulo 2<sup>32</sup>: the hashes of two third
-/// probes that are `t` times the number of bits apart, so that their bits are one, come from values
-/// that are `y` apart.
-///
-/// Both are in units of their largest: `t` in 2<sup>32</sup> / bits, `y` in [`NUM_VALUES`].
-struct Lattice {
-    num_bits: f64,
-    /// As short as can be, the shorter one first.
-    basis: [[f64; 2]; 2],
-}
-
-impl Lattice {
-    fn new(num_bits: u64) -> Self {
-        const INVERSE_OF_65537: u64 = 0xffff0001;
-        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-        let unit = num_bits.wrapping_mul(INVERSE_OF_65537) as u32;
-        let num_bits = float(num_bits);
-        let mut a = [num_bits / NUM_HASHES, f64::from(unit) / NUM_VALUES];
-        let mut b = [0.0, NUM_HASHES / NUM_VALUES];
-        loop {
-            if dot(a, a) > dot(b, b) {
-                (a, b) = (b, a);
-            }
-            let multiple = (dot(a, b) / dot(a, a)).round();
-            let shorter = [b[0] - multiple * a[0], b[1] - multiple * a[1]];
-            if dot(shorter, shorter) >= dot(b, b) {
-                return Self { num_bits, basis: [a, b] };
-            }
-            b = shorter;
-        }
-    }
-
-    /// How often third probes meet, times the number of bits: the points but for 0, each weighted
-    /// by the share of hashes that are so many turns apart, and of values that are so far apart.
-    fn meetings(&self) -> f64 {
-        /// How many pairs of third probes have the same value.
-        const SAME_VALUE: f64 = 6.6e-6;
-        let [a, b] = self.basis;
-        // Points with both coordinates below 1 are hardly ever farther, and weigh next to nothing
-        // there; more are not looked at where nearly all meet.
-        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-        let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
-        let mut sum = 0.0;
-        // With at least MANY_BITS no point of a fourth line has both coordinates below 1.
-        for times_b in 0..3 {
-            let line = b.map(|x| f64::from(times_b) * x);
-            // Each point stands for its opposite, too.
-            for times_a in if times_b == 0 { 1 } else { -reach }..=reach {
-                let times_a = f64::from(times_a);
-                let [t, y] = [0, 1].map(|axis| (line[axis] + times_a * a[axis]).abs());
-                if t < 1.0 && y < 1.0 {
-                    sum += 2.0 * (1.0 - t) * (1.0 - y) * (1.0 - y);
-                }
-            }
-        }
-        SAME_VALUE * self.num_bits * sum
-    }
-}
-
-fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
-    a[0] * b[0] + a[1] * b[1]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// How many hashes have each third probe, by the value that it is 65537 times of.
-    fn hashes_of(value: u32) -> u32 {
-        (value / 2 + 1).min(32768).min((196606 - value).div_ceil(2))
-    }
 
     #[test]
     fn a_climb_ends_where_one_from_leveldbs_number_of_probes_does() {
@@ -319,25 +268,6 @@ mod tests {
                     "{num_keys} keys, {millibits} thousandths of a bit"
                 );
             }
-        }
-    }
-
-    #[test]
-    fn the_lattice_tells_about_how_many_third_probes_meet() {
-        for num_bits in [65_536, 70_008, 100_000, 189_920, 303_872, 3_000_000, 3_000_112] {
-            let mut hashes = vec![0.0; usize::try_from(num_bits).unwrap()];
-            let mut same = 0.0;
-            for value in 0..196606 {
-                let bit = u64::from(65537_u32.wrapping_mul(value)) % num_bits;
-                let share = f64::from(hashes_of(value)) / NUM_HASHES;
-                hashes[usize::try_from(bit).unwrap()] += share;
-                same += share * share;
-            }
-            let counted =
-                (hashes.iter().map(|share| share * share).sum::<f64>() - same) * float(num_bits);
-            let meetings = Lattice::new(num_bits).meetings();
-            let error = (meetings - counted).abs();
-            assert!(error < 0.1 + 0.25 * counted, "{num_bits}: {meetings} {counted}");
         }
     }
 }

@@ -1,0 +1,95 @@
+//! How often the third probes of random keys meet in a filter of a given length.
+
+use super::rate::{NUM_HASHES, NUM_VALUES, float};
+
+/// All `(t, y)` for which `y` is `t * bits / 65537` modulo 2<sup>32</sup>: the hashes of two third
+/// probes that are `t` times the number of bits apart, so that their bits are one, come from values
+/// that are `y` apart.
+///
+/// Both are in units of their largest: `t` in 2<sup>32</sup> / bits, `y` in [`NUM_VALUES`].
+pub(super) struct Lattice {
+    num_bits: f64,
+    /// As short as can be, the shorter one first.
+    pub(super) basis: [[f64; 2]; 2],
+}
+
+impl Lattice {
+    pub(super) fn new(num_bits: u64) -> Self {
+        const INVERSE_OF_65537: u64 = 0xffff0001;
+        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+        let unit = num_bits.wrapping_mul(INVERSE_OF_65537) as u32;
+        let num_bits = float(num_bits);
+        let mut a = [num_bits / NUM_HASHES, f64::from(unit) / NUM_VALUES];
+        let mut b = [0.0, NUM_HASHES / NUM_VALUES];
+        loop {
+            if dot(a, a) > dot(b, b) {
+                (a, b) = (b, a);
+            }
+            let multiple = (dot(a, b) / dot(a, a)).round();
+            let shorter = [b[0] - multiple * a[0], b[1] - multiple * a[1]];
+            if dot(shorter, shorter) >= dot(b, b) {
+                return Self { num_bits, basis: [a, b] };
+            }
+            b = shorter;
+        }
+    }
+
+    /// How often third probes meet, times the number of bits: the points but for 0, each weighted
+    /// by the share of hashes that are so many turns apart, and of values that are so far apart.
+    pub(super) fn meetings(&self) -> f64 {
+        /// How many pairs of third probes have the same value.
+        const SAME_VALUE: f64 = 6.6e-6;
+        let [a, b] = self.basis;
+        // Points with both coordinates below 1 are hardly ever farther, and weigh next to nothing
+        // there; more are not looked at where nearly all meet.
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+        let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
+        let mut sum = 0.0;
+        // With at least 65,536 bits no point of a fourth line has both coordinates below 1.
+        for times_b in 0..3 {
+            let line = b.map(|x| f64::from(times_b) * x);
+            // Each point stands for its opposite, too.
+            for times_a in if times_b == 0 { 1 } else { -reach }..=reach {
+                let times_a = f64::from(times_a);
+                let [t, y] = [0, 1].map(|axis| (line[axis] + times_a * a[axis]).abs());
+                if t < 1.0 && y < 1.0 {
+                    sum += 2.0 * (1.0 - t) * (1.0 - y) * (1.0 - y);
+                }
+            }
+        }
+        SAME_VALUE * self.num_bits * sum
+    }
+}
+
+pub(super) fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many hashes have each third probe, by the value that it is 65537 times of.
+    fn hashes_of(value: u32) -> u32 {
+        (value / 2 + 1).min(32768).min((196606 - value).div_ceil(2))
+    }
+
+    #[test]
+    fn the_lattice_tells_about_how_many_third_probes_meet() {
+        for num_bits in [65_536, 70_008, 100_000, 189_920, 303_872, 3_000_000, 3_000_112] {
+            let mut hashes = vec![0.0; usize::try_from(num_bits).unwrap()];
+            let mut same = 0.0;
+            for value in 0..196606 {
+                let bit = u64::from(65537_u32.wrapping_mul(value)) % num_bits;
+                let share = f64::from(hashes_of(value)) / NUM_HASHES;
+                hashes[usize::try_from(bit).unwrap()] += share;
+                same += share * share;
+            }
+            let counted =
+                (hashes.iter().map(|share| share * share).sum::<f64>() - same) * float(num_bits);
+            let meetings = Lattice::new(num_bits).meetings();
+            let error = (meetings - counted).abs();
+            assert!(error < 0.1 + 0.25 * counted, "{num_bits}: {meetings} {counted}");
+        }
+    }
+}
