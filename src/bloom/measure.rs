@@ -22,8 +22,8 @@ const MAX_FAST_BYTES: usize = 1 << 20;
 /// Filters of at most so many keys, with at most 64 bits for each, differ: 64 are tried at once.
 const FEW_KEYS: usize = 1 << 10;
 
-/// So many probes are made at most in filters of few keys, which takes about a second.
-const MAX_PROBES: usize = 5 << 26;
+/// So many bits are set at most in filters of few keys, which takes about a second.
+const MAX_BITS_SET: usize = 5 << 26;
 
 impl BloomFilterShape {
     /// The share of absent keys that filters of this shape and `num_keys` keys match, measured: 0.01
@@ -149,7 +149,7 @@ impl Trial {
         // Most end after a few probes, so all of them take less time than to make the filters.
         let lookups = u16::try_from(16 * probes_of_filter).unwrap_or(u16::MAX).max(64);
         let (mut rounds, mut sum, mut sum_of_squares) = (0.0, 0.0, 0.0);
-        for _ in 0..(MAX_PROBES / (192 * probes_of_filter).max(1)) {
+        for _ in 0..(MAX_BITS_SET / (192 * probes_of_filter).max(1)) {
             let rate = self.rate_of_64(probes, num_bits, num_keys, lookups);
             (rounds, sum, sum_of_squares) =
                 (rounds + 1.0, sum + rate, sum_of_squares + rate * rate);
