@@ -72,8 +72,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// random keys, a seventh of its false positives; of absent big-endian counters between present
     /// ones, 1% match instead of 23%. With values of 1,000 bytes it saves two thirds of the
     /// bytes, but where a data block has at most three random keys, 11 has fewer false positives.
-    /// In return, keys wait in memory: at most in three times their bytes and 64 beside each, on a
-    /// 64-bit machine. And a lookup touches up to a cache line for each probe, not one or two.
+    /// In return, keys wait in memory, in at most three times their bytes and 64 bytes more for each on
+    /// a 64-bit machine. And a lookup touches up to a cache line for each probe, not one or two.
     ///
     /// # Panics
     ///

@@ -90,9 +90,9 @@ use std::sync::Arc;
 /// assert!(policy.key_may_match(b"apple", &filter) && policy.key_may_match(b"pear", &filter));
 /// ```
 ///
-/// For LevelDB in C++, a C interface needs two calls of the plain policy, as those that
-/// `leveldb_filterpolicy_create` takes: [`create_filter`](Self::create_filter), whose bytes are copied
-/// into memory of `malloc`, and [`key_may_match`](Self::key_may_match).
+/// LevelDB in C++ takes callbacks by `leveldb_filterpolicy_create` in its C interface. Call the plain
+/// policy in them: [`create_filter`](Self::create_filter), whose bytes the callback copies into memory
+/// from `malloc`, and [`key_may_match`](Self::key_may_match).
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filters, in a filter block.
     ///

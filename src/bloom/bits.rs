@@ -1,5 +1,5 @@
-//! Which bits a key has, how they are set, and how they are asked for: `one` is for one key, and for
-//! many [`create`] makes a filter and [`many`] looks them up.
+//! Which bits a key has, how they are set and how they are looked up: [`one`] key at a time, or many,
+//! which [`create`] puts into a new filter and [`many`] looks up.
 //!
 //! Attributes and loops that are there for the compiler name the benchmark that shows their worth:
 //! `cargo bench --bench bloom -- NAME`. `.ci/codegen` notices if loops over many keys lose it.

@@ -32,7 +32,7 @@
 //!
 //! `P` is 1.8 if the number of bits is a power of two, and 1 otherwise; `U` is 1, and 0.08 more from
 //! two probes up if the number of bits is a multiple of 3, and 0.04 more from four probes up if it is
-//! one of 5. These five numbers, 2.22 and the 3 beside it are fitted to 2,000 measured filters. Half
+//! one of 5. These three, 2.22 and the 3 beside it, and 2.3 are fitted to 2,000 measured filters. Half
 //! of them and nine of ten are within: 1.6 and 4.6% at 100 to 999 keys, 1 and 3% up to 100,000, 2.5
 //! and 5.5% up to a million, 1.4 and 2.7% above; below 20 keys 2 to 5% and 5 to 19%.
 

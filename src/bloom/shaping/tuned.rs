@@ -16,8 +16,8 @@ const NUM_REACHED: u64 = 1 << 32;
 /// From so many bits on, a length is worth how seldom third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
 
-/// A probe beyond LevelDB's number must remove 3% of the false positives, which fewer do where keys
-/// are counters. Below 20 keys so must one fewer, since the formula favours few probes there: fitted
+/// A probe beyond LevelDB's number must remove 3% of the false positives, since counters have fewer
+/// of them without it. Below 20 keys so must one fewer, since the formula favours few probes there: fitted
 /// to 8 to 13 keys with 6 to 10 bits each.
 const WORTH_A_PROBE: f64 = 0.97;
 
