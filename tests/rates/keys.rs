@@ -124,7 +124,7 @@ fn up_to_400_000_keys_of_each_kind_have_at_most_their_share_of_leveldbs_false_po
 }
 
 /// Numbers of keys and thousandths of a bit for each, and how many times LevelDB's false positives
-/// counters may have: the last three get lengths in which their probes meet.
+/// counters may have: only of the last can no length within reach avoid that their probes meet.
 const HARD_SIZES: [((usize, usize), f64); 5] = [
     ((20_659, 10_000), 1.5),
     ((97_368, 10_000), 1.5),

@@ -129,12 +129,12 @@ fn mean_ratio(sizes: impl Iterator<Item = (usize, usize)>, effort: Effort) -> f6
 
 /// 20 to 20,000 keys, 4 to 24 bits for each.
 #[test]
-fn tuned_filters_of_tables_have_a_fifteenth_fewer_false_positives_of_random_keys() {
+fn tuned_filters_of_tables_have_a_twentieth_fewer_false_positives_of_random_keys() {
     let mut below = drawn(3);
     let sizes = (0..40).map(|_| (10 + of_any_magnitude(20_000, &mut below), 4000 + below(20_001)));
     let mean = mean_ratio(sizes, Effort { matches: 1500, max_lookups: 1 << 18 });
     println!("mean: {mean:.3}");
-    assert!(mean < 0.935, "{mean}");
+    assert!(mean < 0.95, "{mean}");
 }
 
 #[test]

@@ -29,8 +29,8 @@ const UNWANTED_PROBES: u8 = 7;
 /// bytes, a power of two, a factor of 2<sup>32</sup> - 1, which a step that wraps leaves in the
 /// remainder, and [resonance](is_resonant). Counters pay far more, but are not all keys.
 const EVEN: f64 = 0.4;
-const POWER_OF_TWO: f64 = 0.2;
-const FACTORS: [(usize, f64); 5] = [(3, 0.12), (5, 0.16), (17, 0.4), (257, 2.0), (65537, 2.0)];
+const POWER_OF_TWO: f64 = 0.25;
+const FACTORS: [(usize, f64); 5] = [(3, 0.18), (5, 0.16), (17, 0.4), (257, 2.0), (65537, 2.0)];
 const RESONANT: f64 = 0.4;
 
 /// What a byte less costs, over the number of keys or that of bytes, whichever is larger.
@@ -64,7 +64,7 @@ pub(super) fn quickly_tuned(leveldb: BloomFilterShape, num_keys: usize) -> (Bloo
         return (leveldb, 0.0);
     }
     let (num_bytes, rates) = if leveldb.num_bits() < MANY_BITS {
-        let num_bytes = short_length(leveldb.num_bytes, num_keys);
+        let num_bytes = short_length(leveldb, num_keys);
         (num_bytes, Rates::new(num_bytes as u64 * 8, num_keys))
     } else {
         let num_bits = leveldb.num_bits().min(NUM_REACHED);
@@ -151,9 +151,12 @@ fn enough_probes(num_bits: u64, num_keys: usize) -> u8 {
     ((2.0 + 0.43 * keys * (7.4 - (bits - keys))) as u8).max(4)
 }
 
-/// LevelDB's length or an odd one next to it: at most 3 bytes shorter, 7 from 256 bytes up.
-fn short_length(longest: usize, num_keys: usize) -> usize {
-    let most_shorter = if longest < 256 { 3 } else { 7 };
+/// LevelDB's length or an odd one next to it: at most 3 bytes shorter, and one for fewer than 24 keys,
+/// 7 from 256 bytes up.
+fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
+    let longest = leveldb.num_bytes;
+    // A byte is worth most to few keys.
+    let most_shorter = if longest < 256 { (num_keys / 12).clamp(1, 3) } else { 7 };
     let byte = A_BYTE / float(num_keys.max(longest) as u64);
     let (mut best, mut least) = (longest, f64::INFINITY);
     for shorter in
@@ -164,6 +167,10 @@ fn short_length(longest: usize, num_keys: usize) -> usize {
         let mut flaws = factors.map(|(_, cost)| cost).sum::<f64>()
             + if num_bytes % 2 == 0 { EVEN } else { 0.0 }
             + if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 };
+        // Of two and three probes all second ones have nearly one remainder by 3.
+        if num_bytes % 3 == 0 && matches!(leveldb.num_probes, 2 | 3) {
+            flaws += EVEN;
+        }
         if flaws == 0.0 && longest >= 256 && is_resonant(num_bytes) {
             flaws = RESONANT;
         }
