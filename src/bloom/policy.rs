@@ -137,7 +137,7 @@ impl BloomFilterPolicy {
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
     /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes, most where a filter has an even
     /// number of bytes. With 10 bits per key, LevelDB's filters of 16 to 100 counters match half of
-    /// the absent ones between them, tuned ones a quarter; of 16 digits 11 and 3%. From 1,000 keys up,
+    /// the absent ones between them, tuned ones a quarter; of 16 digits 12 and 4%. From 1,000 keys up,
     /// tuned filters match about 1% of either, though single ones match several times as many.
     ///
     /// Random keys have a fifth fewer false positives than with LevelDB's filters at 52,000 to 600,000
