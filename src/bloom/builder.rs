@@ -48,8 +48,8 @@ impl BloomFilterBuilder {
 
     /// Adds a key. Equal keys count each time, as in `create_filter`.
     ///
-    /// Takes time linear in the key's length. The buffer has at most 8 bytes for each key, and 12 while
-    /// it doubles.
+    /// Takes time linear in the key's length. From 2 keys up the buffer has at most 8 bytes for each
+    /// key, or as many as it had for an earlier filter, and 12 while it doubles.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));

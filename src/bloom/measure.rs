@@ -37,7 +37,7 @@ impl BloomFilterShape {
     /// error of 0.5% for a rate above some 0.02%, in 1 to 200 ms; at 0.002% it is about 2%, after a
     /// second. Of others it is 1% for a rate above 0.01% and 4% at 0.001%; below that, and for few
     /// keys in a large filter, only the order of magnitude is known, or 0. Those take the time and the
-    /// memory of making a filter of so many keys, or some filters, and at most a second more.
+    /// memory of making a filter of so many keys, or some filters, and about a second more.
     ///
     /// 0 without keys, unless the shape has no probes.
     ///

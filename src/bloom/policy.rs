@@ -130,9 +130,9 @@ impl BloomFilterPolicy {
     /// keys of 4n bytes that end in a counter, digits or a time. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// Every LevelDB reads them. A filter's bits take as many bytes as LevelDB's, or an odd number below:
-    /// at most 3 bytes less, 7 from 256 bytes up, 23 from 8 KiB up. With 10 bits per key, 40,000 keys and
-    /// more mostly get two more probes, which lookups pay for.
+    /// Every LevelDB reads them. A filter's bits take as many bytes as LevelDB's, or an odd number
+    /// below: at most 3 bytes less, 7 from 256 bytes up, 23 from 8 KiB up. With 10 bits per key, 40,000
+    /// keys and more mostly get two more probes, which lookups pay for.
     ///
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
     /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes, most where a filter has an even
@@ -143,8 +143,8 @@ impl BloomFilterPolicy {
     /// Random keys have a fifth fewer false positives than with LevelDB's filters at 52,000 to 600,000
     /// keys with 8, 10 and 14 bits each. At 16 to 100 keys, where a byte matters, they have 5% more
     /// in the mean, and single sizes up to half as many again; above, single sizes have up to a fifth
-    /// more, from 8 KiB up about 6%. The choice takes constant time. It may change with a version of this
-    /// crate, but is the same on every platform.
+    /// more, from 8 KiB up about 6%. The choice takes constant time. It may change with a version of
+    /// this crate, but is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
