@@ -125,12 +125,12 @@ impl fmt::Display for SnappyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CorruptLength => "its length is corrupt",
-            Self::TooShort => "it is too short for the length that it states",
-            Self::NoMemory => "there is no memory for the length that it states",
+            Self::TooShort => "it is too short for its stated length",
+            Self::NoMemory => "there is no memory for its stated length",
             Self::Truncated => "it ends within a literal or a copy",
-            Self::CorruptOffset => "a copy is of what lies before its start",
-            Self::LongerThanStated => "it yields more than it states",
-            Self::ShorterThanStated => "it yields less than it states",
+            Self::CorruptOffset => "a copy reaches back before the start",
+            Self::LongerThanStated => "it is longer than its stated length",
+            Self::ShorterThanStated => "it is shorter than its stated length",
         })
     }
 }

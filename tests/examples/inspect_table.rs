@@ -1,5 +1,5 @@
-//! Opens a database of LevelDB, or table files, and reports on the filters: what lookups of absent
-//! keys read, what would help, and whether this crate makes the same filters.
+//! Opens a LevelDB database, or table files, and reports on the filters: how many data blocks
+//! lookups read needlessly, what would help, and whether this crate makes the same filters.
 //!
 //! ```sh
 //! cargo run --release --example inspect_table [-- [--what-if] [--tables] [FILE|DIR]...]
@@ -27,22 +27,21 @@ mod table;
 mod terminal;
 
 const USAGE: &str = "usage: inspect_table [--what-if] [--tables] [--] [FILE|DIR]...";
-const HELP: [&str; 15] = [
+const HELP: [&str; 14] = [
     USAGE,
-    "Reports on the filters of LevelDB's tables, by default of",
+    "Reports on the filters of LevelDB tables; without arguments, of",
     "tests/golden/tables/db_bloom10.ldb",
-    "  DIR        a database: what lookups read in vain, what would help, and its",
-    "             levels and tables",
-    "  FILE       a table: all about it; of several FILEs, a line each",
-    "  --what-if  what other filters would read and take: LevelDB's, this crate's,",
-    "             and these with today's bytes shared between the levels",
-    "  --tables   a line for each table, also of a database of many",
-    "Lookups ask for some 20,000 of the database's keys, for as many absent ones that",
-    "counting on from these makes, and for random hashes, as LevelDB's Get does.",
-    "Exit status: 0 all was read, and this crate makes the same filters of the keys;",
+    "  DIR        a database: wasted reads, what would help, levels and tables",
+    "  FILE       a table: a full report; for several FILEs, one line each",
+    "  --what-if  compares other filters, their reads and bytes: LevelDB's, this",
+    "             crate's, and this crate's with today's bytes divided between levels",
+    "  --tables   lists every table, even if a database has many",
+    "Lookups are those of LevelDB's Get. They ask for a sample of up to 20,000 of the",
+    "database's keys, for as many absent keys next to them, and for random hashes.",
+    "Exit status: 0 all files were read, and this crate makes the same filters;",
     "             1 something cannot be read or judged, or filters hide keys;",
     "             2 wrong usage;",
-    "             3 all was read, but filters are not what their policy makes.",
+    "             3 all files were read, but filters differ from their policy's.",
 ];
 const GOLDEN_TABLE: &str = "tests/golden/tables/db_bloom10.ldb";
 
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
         return exit_code(print(&HELP));
     }
     if options.paths.is_empty() {
-        // As Cargo says when it runs this: another checkout may have been compiled here.
+        // Read at run time: this binary may have been compiled in another checkout.
         let root = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
         options.paths.push(Path::new(&root).join(GOLDEN_TABLE));
     }
@@ -76,7 +75,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Where stderr is closed, the exit status has to do.
+/// If stderr is closed, the exit status must suffice.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! How the examples speak to a terminal.
+//! Terminal output of the examples.
 
 use std::cell::Cell;
 use std::env;
@@ -14,19 +14,19 @@ pub(crate) fn exit_code(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where stderr is closed, the exit code has to do.
+            // If stderr is closed, the exit code must suffice.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// The reader of stdout has seen enough before the end.
+/// Whether the reader of stdout closed it early.
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Prints to stdout. A closed pipe is an error that [`exit_code`] takes for success.
+/// Prints to stdout. [`exit_code`] counts the error of a closed pipe as success.
 pub(crate) fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
     let mut stdout = io::stdout().lock();
     lines.iter().try_for_each(|line| writeln!(stdout, "{line}")).map_err(|error| {
@@ -37,7 +37,7 @@ pub(crate) fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// A line on a terminal's stderr about work that takes longer than a second.
+/// A progress line on stderr, if it is a terminal and work takes longer than a second.
 pub(crate) struct Progress {
     start: Instant,
     is_shown: Cell<bool>,
@@ -53,7 +53,7 @@ impl Progress {
     /// Replaces the line.
     pub(crate) fn show(&self, line: &str) {
         if self.start.elapsed() >= Self::PATIENCE && takes_escapes() {
-            // Of a line that wraps, only the last part could be replaced: it is cut off instead.
+            // Only the last row of a wrapped line could be replaced, so lines are cut off.
             let line = format!("\r\x1b[K\x1b[?7l{line:.79}\x1b[?7h");
             let _ = io::stderr().write_all(line.as_bytes());
             self.is_shown.set(true);
@@ -84,34 +84,34 @@ pub(crate) fn grouped(n: usize) -> String {
     if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
 }
 
-/// The number and what it is of.
-#[allow(dead_code, reason = "not each example counts")]
+/// The number with its noun, in the plural if needed.
+#[allow(dead_code, reason = "not every example counts")]
 pub(crate) fn counted(number: usize, one: &str) -> String {
     format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// For what is shown with few digits.
-#[allow(dead_code, reason = "not each example measures rates")]
+/// Converts a number that is shown with few digits.
+#[allow(dead_code, reason = "not every example measures rates")]
 #[allow(clippy::cast_precision_loss, reason = "few digits are shown")]
 pub(crate) fn float(n: usize) -> f64 {
     n as f64
 }
 
-/// In per cent, with a digit less: of what is counted, not measured.
-#[allow(dead_code, reason = "not each example measures rates")]
+/// In per cent with one decimal: counted, not measured.
+#[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn share(part: usize, whole: u64) -> String {
     let whole = usize::try_from(whole).unwrap_or(usize::MAX);
     ratio(part, whole).map_or("-".into(), |ratio| format!("{:.1}%", 100.0 * ratio))
 }
 
-/// `None` of nothing.
-#[allow(dead_code, reason = "not each example measures rates")]
+/// `None` if `whole` is 0.
+#[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| float(part) / float(whole))
 }
 
-/// In per cent. Small rates have their digits behind two zeros.
-#[allow(dead_code, reason = "not each example measures rates")]
+/// In per cent, with one more decimal for small rates.
+#[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn percentage(ratio: f64) -> String {
     match 100.0 * ratio {
         0.0 => "0%".into(),
@@ -120,8 +120,8 @@ pub(crate) fn percentage(ratio: f64) -> String {
     }
 }
 
-/// What 1,000 of so many lookups have, as far as these tell: the last digit may be wrong by three.
-#[allow(dead_code, reason = "not each example measures rates")]
+/// A number per 1,000, rounded to what so many lookups can tell: the last digit may be off by 3.
+#[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
     if lookups == 0.0 || number == 0.0 {
         return if lookups == 0.0 { "-".into() } else { "0".into() };
@@ -143,8 +143,8 @@ pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
 
 const WIDTH: usize = 80;
 
-/// The words in lines of 80 columns, all but the first behind an indent; a longer word is a line.
-#[allow(dead_code, reason = "not each example has text")]
+/// The text in lines of 80 columns, indented after the first; a longer word gets its own line.
+#[allow(dead_code, reason = "not every example has text")]
 pub(crate) fn wrapped(text: &str, indent: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -160,9 +160,9 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> Vec<String> {
     lines
 }
 
-/// The cells in columns, closer to each other where 80 columns do not suffice otherwise. What is
-/// under no title is text, the rest are numbers.
-#[allow(dead_code, reason = "not each example has columns")]
+/// The cells in columns, with narrow gaps if 80 columns do not suffice otherwise. Columns without a
+/// title are text, the others numbers.
+#[allow(dead_code, reason = "not every example has columns")]
 pub(crate) fn columns<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]> + Clone,

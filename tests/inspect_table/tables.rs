@@ -69,7 +69,7 @@ fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_to
     report.line_with("No MANIFEST: obsolete tables may be counted.");
     assert_eq!(report.cells_of("  all  ")[..3], ["all", "9", "10,469"]);
     assert!(report.line_with("db_snappy_no_filter.ldb").ends_with(": no filters"));
-    assert!(report.line_with("same filters of the keys of").contains(" 8 tables"));
+    assert!(report.line_with("the same filters for").contains(" 8 tables"));
     report.line_with("--what-if shows");
     let start = report.lines.iter().position(|line| line.contains("bits/key")).unwrap();
     assert!(report.lines[start..].iter().all(|line| line.len() <= 85), "{:#?}", report.lines);
@@ -132,7 +132,14 @@ fn filters_that_are_not_what_their_policy_makes_have_exit_statuses() {
     let unknown = with_metaindex(golden_table("db_bloom10.ldb"), name, b"someone");
     for (name, file, note, label, value, (status, cause)) in [
         ("hiding", hiding, "hides ", "false-positive rate", "unknown", (1, "hide keys")),
-        ("different", different, "different", "this crate makes", "other", (3, "other filters")),
+        (
+            "different",
+            different,
+            "different",
+            "this crate makes",
+            "different",
+            (3, "filters differ"),
+        ),
         ("unknown", unknown, "unknown", "filter policy", "\"someone.", (1, "\"someone.")),
     ] {
         let directory = directory_of(name, &[("000005.ldb", &file)]);
@@ -259,7 +266,7 @@ fn assert_inspected_within(num_tables: u32, limit: Duration) {
         assert_eq!(report.exit_status, 0, "{:?}", report.causes);
         // A key behind the only one of a table is outside its range.
         assert_eq!(super::databases::answer(&report).reads, [-1.0, 0.0, 0.0]);
-        report.line_with("No key of their lengths lies between those of the database.");
+        report.line_with("No absent key of the same length lies between the database's keys.");
         report.line_with(&format!("_tables: {} tables in use", grouped(num_tables as usize)));
         // Of many tables, those that read most.
         let listed = report.lines.iter().filter(|line| line.contains(".ldb")).count();

@@ -1,4 +1,4 @@
-//! What can be wrong with a table.
+//! What can be wrong with a table file.
 
 use std::error::Error;
 use std::fmt;
@@ -57,19 +57,19 @@ impl fmt::Display for TableError {
                 )
             }
             Self::CorruptSnappy { offset, error } => {
-                write!(f, "the block at offset {offset} is not what Snappy makes: {error}")
+                write!(f, "the block at offset {offset} is not valid Snappy data: {error}")
             }
             Self::CorruptBlock { offset } => {
                 write!(f, "the entries of the block at offset {offset} are corrupt")
             }
             Self::OutOfOrder { offset } => {
-                write!(f, "the data block at offset {offset} goes back over an earlier one")
+                write!(f, "the data block at offset {offset} overlaps an earlier one")
             }
-            // Nothing is wrong with such a table, but no real one has such keys.
+            // Such a table is valid, but no real one has such keys.
             Self::TooManyKeyBytes { max } => write!(
                 f,
-                "its keys share so much that they have more than {max} bytes in all; it may be \
-                 sound, but that is more work than is done here"
+                "its keys have more than {max} bytes in all, since they share long prefixes; the \
+                 table may be sound, but is too much work"
             ),
             Self::Io(kind) => write!(f, "{kind}"),
         }

@@ -1,4 +1,4 @@
-//! What a path names: a database with its tables, or only tables.
+//! The tables that a path names: those of a database, or single ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -10,22 +10,22 @@ use crate::table::manifest::{Contents, Manifest};
 /// Tables that belong together.
 #[derive(Default, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// Of the directory; empty for files that are named one by one.
+    /// The directory's name; empty for files that are named one by one.
     pub(crate) name: String,
-    /// `None` where no MANIFEST tells which tables there are.
+    /// `None` if there is no MANIFEST that lists the tables.
     pub(crate) database: Option<Database>,
-    /// Those that count.
+    /// The tables to report on.
     pub(crate) tables: Vec<ListedTable>,
-    /// The names of those that the database does not use.
+    /// The names of tables that the database does not use.
     pub(crate) not_in_use: Vec<String>,
-    /// Why `LevelDB` would not open the database that this may once have been.
+    /// Why `LevelDB` would not open this directory, if it looks like a damaged database.
     pub(crate) lost: Option<String>,
 }
 
 #[derive(PartialEq, Eq)]
 pub(crate) struct Database {
     pub(crate) comparator: Option<String>,
-    /// The bytes of what is not in tables yet.
+    /// The bytes that are not in tables yet.
     pub(crate) log_len: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Place {
 }
 
 impl Group {
-    /// Files that are named one by one.
+    /// A group of files that are named one by one.
     pub(crate) fn of_files(paths: &[PathBuf]) -> Self {
         let here = env::current_dir().unwrap_or_default();
         let tables = paths.iter().map(|path| ListedTable {
@@ -55,7 +55,7 @@ impl Group {
         Self::of_tables(String::new(), tables.collect())
     }
 
-    /// Or why there is nothing to look at.
+    /// Returns the group, or why there is nothing to report on.
     pub(crate) fn of_directory(directory: &Path) -> Result<Self, String> {
         let name = shown(directory);
         let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;
@@ -68,7 +68,7 @@ impl Group {
             Ok(None) => None,
             Err(why) => Some(why),
         };
-        let lost = lost.map(|why| format!("{name}: not a database that LevelDB opens: {why}"));
+        let lost = lost.map(|why| format!("{name}: not a database that LevelDB would open: {why}"));
         if files.tables.is_empty() {
             let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
             let inside = printable(&files.databases.join(", "));
@@ -89,7 +89,7 @@ impl Group {
         let mut not_in_use = Vec::new();
         for path in files.tables {
             match number_of(&path).filter(|number| numbers.contains(number)) {
-                // The name that LevelDB looks for first comes first.
+                // Files are sorted so that the name LevelDB tries first comes first.
                 Some(number) if !in_use.contains_key(&number) => {
                     in_use.insert(number, path);
                 }
@@ -112,13 +112,13 @@ impl Group {
 }
 
 impl ListedTable {
-    /// In a directory, whose name goes without saying.
+    /// A table in a directory, named without the directory.
     fn at(path: PathBuf, place: Option<Place>) -> Self {
         Self { name: shown(path.file_name().map_or(&path, Path::new)), path, place }
     }
 }
 
-/// On one line, whatever the name of a file holds.
+/// The path on one line, whatever characters it contains.
 pub(crate) fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }

@@ -1,6 +1,6 @@
-//! Filter blocks: what they are, and whether this crate makes the same ones.
+//! Describes filter blocks, and checks whether this crate makes the same ones.
 //!
-//! All filters of a table can come from four bytes for each of its keys, the key's hash.
+//! Four bytes per key, its hash, are enough to remake all filters of a table.
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader};
 
@@ -11,28 +11,28 @@ use crate::table;
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
-/// `LevelDB`'s: a filter for each 2 KiB of the file.
+/// `LevelDB`'s: one filter per 2 KiB of the file.
 pub(crate) const LEVELDB_BASE_LG: u8 = 11;
 
-/// What the filters of a table are.
+/// A table's filters.
 pub(crate) struct FilterBlock {
     pub(crate) policy_name: String,
-    /// Of all filters, and of the array of their offsets.
+    /// The bytes of all filters and of the array of their offsets.
     pub(crate) num_bytes: usize,
     pub(crate) base_lg: u8,
     pub(crate) num_filters: usize,
     pub(crate) num_empty: usize,
-    /// Of all filters, without the bytes that hold the numbers of probes.
+    /// The bits of all filters, without the bytes for the numbers of probes.
     pub(crate) num_bits: usize,
-    /// `None` where the filters' sizes fit no policy, or there are none.
+    /// `None` if no policy makes filters of these sizes, or if there are none.
     pub(crate) policy: Option<BloomFilterPolicy>,
     pub(crate) num_hidden: usize,
-    /// Whether this crate makes the same bytes of the keys.
+    /// Whether this crate makes the same bytes from the keys.
     pub(crate) is_remade: bool,
 }
 
 impl FilterBlock {
-    /// And the keys in them.
+    /// Returns the filters, and the keys that they were made from.
     pub(crate) fn of<'a>(
         block: &table::FilterBlock<'_>,
         survey: &'a KeySurvey,
@@ -55,11 +55,11 @@ impl FilterBlock {
         let filters = Self {
             policy_name: block.policy_name.clone(),
             num_bytes: contents.len(),
-            // As it stands there, even where it cannot be read by.
+            // As stored, even if it cannot be used for reading.
             base_lg: contents.last().copied().unwrap_or_default(),
             num_filters: lens.len(),
             num_empty: lens.iter().filter(|&&len| len == 0).count(),
-            // Filters that overlap may have more bits than a usize of 32 bits can say.
+            // Overlapping filters may have more bits than a 32-bit usize can count.
             num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
             policy,
             num_hidden: survey.num_keys() - num_found,
@@ -69,7 +69,7 @@ impl FilterBlock {
     }
 }
 
-/// Whether this crate makes the same filter block of the keys.
+/// Whether this crate makes the same filter block from the keys.
 fn is_made_of(
     reader: &Reader<'_>,
     contents: &[u8],
@@ -79,13 +79,13 @@ fn is_made_of(
 ) -> bool {
     let policy = match policy {
         Some(policy) => policy,
-        // Without keys there are no filters, whatever the policy.
+        // Without keys, every policy makes no filters.
         None if survey.num_keys() == 0 => BloomFilterPolicy::default(),
         None => return false,
     };
     let base_lg = reader.base_lg();
     let end = survey.blocks.last().map_or(0, |block| block.end);
-    // Each filter has an offset of four bytes; a false base_lg could ask for billions.
+    // Each filter has an offset of four bytes; a corrupt base_lg could demand billions.
     let has_room = end >> base_lg <= contents.len() as u64 / 4;
     has_room && contents == filter_block(policy, base_lg, &survey.blocks, &keys.hashes)
 }
@@ -96,7 +96,7 @@ fn num_found(reader: &Reader<'_>, blocks: &[SurveyedBlock], keys: &Keys) -> usiz
     blocks.map(|(block, hashes)| num_matches(reader.filter(block.offset), hashes)).sum()
 }
 
-/// Without a filter, all.
+/// How many of the hashes match; all, if there is no filter.
 pub(crate) fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize {
     let mut matches = vec![true; hashes.len()];
     if let Some(filter) = filter {
@@ -135,7 +135,7 @@ fn with_hashes<'a>(
     })
 }
 
-/// The blocks, together where they share a filter.
+/// The blocks, grouped by the filter that they share.
 pub(crate) fn sharing_a_filter(
     blocks: &[SurveyedBlock],
     base_lg: u8,
@@ -143,7 +143,7 @@ pub(crate) fn sharing_a_filter(
     blocks.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
 }
 
-/// A policy that makes filters of these sizes; `None` where none does.
+/// A policy that makes filters of these sizes; `None` if none does.
 pub(crate) fn policy_of(
     reader: &Reader<'_>,
     blocks: &[SurveyedBlock],
@@ -157,7 +157,7 @@ pub(crate) fn policy_of(
             continue;
         }
         let filter = reader.filter(sharing[0].offset)?;
-        // Filters that overlap would take more memory to rebuild than the file has.
+        // Overlapping filters would take more memory to rebuild than the file has bytes.
         bytes_left = bytes_left.checked_sub(filter.len())?;
         let (&probes, bits) = filter.split_last()?;
         if bits.is_empty() || !(1..=30).contains(&probes) {

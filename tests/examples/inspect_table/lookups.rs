@@ -1,4 +1,4 @@
-//! How many lookups read a data block in vain.
+//! Counts lookups that read a data block that does not have the key.
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
@@ -9,21 +9,21 @@ use crate::random;
 use crate::table::Table;
 use crate::terminal::float;
 
-/// Of absent keys with random hashes, beside those of keys in a sample.
+/// The third kind of lookups: absent keys with random hashes, which need no sample.
 pub(crate) const RANDOM: usize = 2;
-/// Of lookups of each kind: `BETWEEN`, `OWN` and `RANDOM`.
+/// Wasted reads of the lookups of each kind: `BETWEEN`, `OWN` and `RANDOM`.
 pub(crate) type Reads = [f64; 3];
 
-/// Of about so many lookups of random hashes, those of one table, and some for each of its keys.
+/// One table's part of about `total` lookups of random hashes, and some more for each of its keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookups {
     pub(crate) total: usize,
     pub(crate) num_tables: usize,
-    /// Other tables are asked for other keys.
+    /// Makes different tables get different hashes.
     pub(crate) ordinal: usize,
 }
 
-/// The lookups that ask a table for keys that it does not have.
+/// The lookups in a table of keys that it does not have.
 pub(crate) struct Asked<'a> {
     pub(crate) blocks: &'a [SurveyedBlock],
     at_random: Lookups,
@@ -40,8 +40,8 @@ impl<'a> Asked<'a> {
         Self { blocks, at_random, sampled: sample.lookups((tables, i), table) }
     }
 
-    /// Of the lookups of each kind, those that the filters match: of the sampled ones, the share of
-    /// all; of random hashes, the share of those that ask this table.
+    /// The lookups of each kind that the filters match: of the sampled kinds, as a share of all; of
+    /// random hashes, as a share of those that consult this table.
     pub(crate) fn reads(&self, contents: &[u8]) -> Reads {
         let policy = BloomFilterPolicy::default();
         let reader = Reader::new(policy, contents);
@@ -56,8 +56,8 @@ impl<'a> Asked<'a> {
         reads
     }
 
-    /// An absent key is looked up in the block where it would be, and there are as many such keys
-    /// as the block has keys.
+    /// An absent key is looked up in the block where it would be; each block gets lookups in
+    /// proportion to its keys.
     fn random_rate(&self, reader: &Reader<'_>) -> f64 {
         let Lookups { total, num_tables, ordinal } = self.at_random;
         let num_keys: usize = self.blocks.iter().map(|block| block.num_keys).sum();

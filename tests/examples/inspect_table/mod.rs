@@ -1,4 +1,4 @@
-//! What the command line asks for, and where the answers come from.
+//! The command line, and what it reports on.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -20,11 +20,11 @@ pub(crate) mod survey;
 pub(crate) mod table;
 pub(crate) mod what_if;
 
-/// While a running database removes tables, so often its MANIFEST is read.
+/// How often the MANIFEST is read while a running database removes tables.
 const MAX_ATTEMPTS: usize = 3;
 
-/// What the tables of each directory come to, and of the files between them, by about so many
-/// lookups of absent keys for each.
+/// Prints a report on each directory, and on each series of files between directories, from about
+/// `num_lookups` lookups of absent keys for each.
 pub(crate) fn report(
     options: &Options,
     num_lookups: usize,
@@ -100,14 +100,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Or what is wrong with the arguments. All behind `--` are paths.
+    /// Returns the options, or what is wrong with them. All arguments after `--` are paths.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut options = Self::default();
         let mut only_paths = false;
         for arg in args {
             let is_option = arg.as_encoded_bytes().starts_with(b"-");
             match arg.to_str() {
-                Some("") => return Err("an empty argument names no file".into()),
+                Some("") => return Err("an empty argument is not a file name".into()),
                 _ if only_paths || !is_option => options.paths.push(arg.into()),
                 Some("--") => only_paths = true,
                 Some("-h" | "--help") => options.help = true,

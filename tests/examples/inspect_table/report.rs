@@ -1,4 +1,4 @@
-//! What is printed of one table, or of all tables of a group.
+//! Formats the report on one table, or on all tables of a group.
 
 use leveldb_filter::BloomFilterPolicy;
 
@@ -12,12 +12,12 @@ use super::table::{Filters, Inspection};
 use super::what_if::{self, Proposal};
 use crate::terminal::{columns, counted, float, grouped, percentage, ratio, share, wrapped};
 
-/// How many tables of a database are listed one by one, if not all are asked for.
+/// How many tables of a database are listed one by one without `--tables`.
 const MAX_LISTED: usize = 20;
 
 const FILTER_TITLES: [&str; 4] = ["bits/key", "bytes", "share", "false pos."];
 
-/// All about one table.
+/// The full report on one table.
 pub(crate) fn table(
     name: &str,
     table: &Inspection,
@@ -35,11 +35,11 @@ pub(crate) fn table(
 fn rows(table: &Inspection) -> Vec<(&'static str, String)> {
     let (policy, filters) = match &table.filters {
         Filters::None => ("none: the table has no filter".into(), None),
-        Filters::OfUnknownPolicy(name) => (format!("{name:?}, which is unknown here"), None),
+        Filters::OfUnknownPolicy(name) => (format!("{name:?}, unknown to this crate"), None),
         Filters::Known(filters) => {
             let origin = match &filters.policy_name[..] {
                 BloomFilterPolicy::NAME => "LevelDB's name",
-                _ => "goleveldb's name, LevelDB's before 1.18",
+                _ => "goleveldb's name, and LevelDB's before 1.18",
             };
             (format!("{} ({origin})", filters.policy_name), Some(filters))
         }
@@ -49,7 +49,7 @@ fn rows(table: &Inspection) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("filter policy", policy),
         ("data blocks", grouped(table.num_blocks)),
-        ("keys", format!("{keys}, of which {distinct} distinct; {deletions}")),
+        ("keys", format!("{keys}, {distinct} distinct; {deletions}")),
     ];
     rows.extend(filters.iter().flat_map(|filters| rows_of_filters(table, filters)));
     rows
@@ -60,7 +60,7 @@ fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static s
     let range = range(filters.base_lg);
     let share = share(filters.num_bytes, table.file_len);
     let mut rows = vec![
-        ("filters", format!("{number}, one for each {range} of the file; {empty} of them empty")),
+        ("filters", format!("{number}, one per {range} of the file; {empty} empty")),
         ("filter block", format!("{} bytes, {share} of the file", grouped(filters.num_bytes))),
     ];
     if let Some(bits_per_key) = ratio(filters.num_bits, table.num_keys) {
@@ -69,17 +69,17 @@ fn rows_of_filters(table: &Inspection, filters: &FilterBlock) -> Vec<(&'static s
         let at_random =
             |reads: Reads| percentage(reads[RANDOM]) + " of absent keys with random hashes";
         rows.push(("false-positive rate", table.reads.map_or_else(hidden, at_random)));
-        let between = |reads: Reads| {
-            percentage(reads[BETWEEN]) + " of absent keys between those of the table"
-        };
+        let between =
+            |reads: Reads| percentage(reads[BETWEEN]) + " of absent keys between the table's keys";
         rows.extend(table.reads.map(|reads| ("", between(reads))));
     }
-    let made = if filters.is_remade { "the same filters, byte for byte" } else { "other filters" };
+    let made =
+        if filters.is_remade { "the same filters, byte for byte" } else { "different filters" };
     rows.push(("this crate makes", made.into()));
     rows
 }
 
-/// What one filter is for.
+/// How much of the file one filter covers.
 fn range(base_lg: u8) -> String {
     match 1u64.checked_shl(base_lg.into()) {
         Some(len @ 0..1_024) => format!("{len} bytes"),
@@ -95,7 +95,7 @@ fn made_with(bits_per_key: f64, policy: Option<BloomFilterPolicy>) -> String {
     let millibits = policy.millibits_per_key();
     let set = format!("{}.{:03}", millibits / 1_000, millibits % 1_000);
     let set = set.trim_end_matches('0').trim_end_matches('.');
-    // Of a tuned policy each length has its own number.
+    // A tuned policy chooses the number of probes for each length.
     let is_tuned = policy == BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
     let probes = match policy.shape(1).num_probes() {
         _ if is_tuned => "tuned".into(),
@@ -106,7 +106,7 @@ fn made_with(bits_per_key: f64, policy: Option<BloomFilterPolicy>) -> String {
     format!("{bits_per_key:.2}: {set} bits per key, {probes}{padding}")
 }
 
-/// All about the tables of a group, the answer first.
+/// The report on a group of tables, the answer first.
 pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposal]) -> Vec<String> {
     let name = &survey.group.name;
     let num_tables = counted(survey.tables.len(), "table");
@@ -121,7 +121,8 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposa
             lines.extend(answer(survey, database));
             if survey.is_comparable() {
                 lines.extend(changes(survey, proposals));
-                let more = "--what-if may find more: it shares today's bytes between the levels.";
+                let more =
+                    "--what-if may find better ones: it divides today's bytes between levels.";
                 lines.extend((!options.what_if).then(|| more.to_string()));
             }
             lines
@@ -146,7 +147,7 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposa
     let lacks_filters =
         tables.any(|table| matches!(table.filters, Filters::None) && table.num_keys > 0);
     if !options.what_if && survey.group.database.is_none() && lacks_filters {
-        lines.push("--what-if shows what filters would give to the tables without".into());
+        lines.push("--what-if shows what filters would do for the tables without any.".into());
     }
     lines
 }
@@ -155,17 +156,17 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
     let (num_unjudged, why) = survey.unjudged();
     let why = why.join("; ");
     if num_unjudged == survey.tables.len() {
-        return wrapped(&format!("What lookups read in vain is unknown: {why}"), "");
+        return wrapped(&format!("Wasted reads are unknown: {why}"), "");
     }
     let bound = match (num_unjudged, survey.is_certain()) {
         (0, true) => "",
-        (0, false) => "about so many ",
-        _ => "at least so many ",
+        (0, false) => ", about",
+        _ => ", at least",
     };
-    let mut lines = vec![format!("1,000 lookups read {bound}data blocks in vain:")];
+    let mut lines = vec![format!("Wasted data block reads per 1,000 lookups{bound}:")];
     let reads = survey.reads_today();
     let kinds = [
-        "absent keys between those of the database",
+        "absent keys between the database's keys",
         "the database's own keys, before they are found",
         "absent keys with random hashes",
     ];
@@ -174,32 +175,32 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
     let tables = counted(survey.tables.len(), "table");
     let mut notes = Vec::new();
     if num_unjudged > 0 {
-        notes.push(format!("What more they read is unknown: {why}."));
+        notes.push(format!("Further wasted reads are unknown: {why}."));
     }
     if database.log_len > 0 {
         notes.push(format!(
-            "Not counted: keys that are only in the log, which has {} bytes. LevelDB recovers them \
-             into tables of level 0 when it opens the database.",
+            "Not counted: keys only in the log ({} bytes), which LevelDB writes to tables of level \
+             0 when it opens the database.",
             long(database.log_len)
         ));
     }
     if num_unjudged == 0 {
         let assumed =
             if survey.is_certain() { "" } else { ", assuming keys sort bytewise or in reverse" };
-        notes.push(format!("Each consults {consulted:.1} of {tables} on average{assumed}."));
+        notes.push(format!("A lookup consults {consulted:.1} of {tables} on average{assumed}."));
     }
     if let Some((sample, _)) = &survey.sampled {
         if sample.weights[BETWEEN] == 0 {
-            notes.push("No key of their lengths lies between those of the database.".into());
+            notes.push("No absent key of the same length lies between the database's keys.".into());
         } else if !(0.67..1.5).contains(&(reads[BETWEEN] / reads[RANDOM])) {
-            let why = "LevelDB's hash of keys of 4n bytes that differ at their end is not random.";
+            let why =
+                "LevelDB's hash is not random for keys of 4n bytes that differ only at the end.";
             notes.push(why.into());
         }
         if sample.num_deleted() > 0 {
             let [deleted, own] = [sample.num_deleted(), sample.weights[OWN]].map(grouped);
             notes.push(format!(
-                "Of {own} own keys looked up, {deleted} are deleted: they are found where the \
-                 deletion is."
+                "{deleted} of {own} own keys looked up are deleted: lookups end at the deletion."
             ));
         }
     }
@@ -207,7 +208,7 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
     lines
 }
 
-/// What would help most, and what it costs.
+/// What would help most, and how many bytes it takes.
 fn changes(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<String> {
     let recommended = what_if::recommended(survey, proposals);
     if recommended.len() < 2 {
@@ -219,13 +220,13 @@ fn changes(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<String> {
 }
 
 fn other_filters(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<String> {
-    let title = "Other filters: data blocks read in vain by 1,000 lookups, and bytes";
+    let title = "Other filters: wasted reads per 1,000 lookups, and bytes";
     let rows = what_if::rows(survey, proposals.iter());
     let lines = [vec![String::new(), title.into()], rows].concat();
     if proposals.is_empty() { Vec::new() } else { lines }
 }
 
-/// A line for each level, and one for all where there are several.
+/// A line for each level, and a total if there are several.
 fn levels(survey: &Survey<'_>) -> Vec<String> {
     let mut levels: Vec<(String, Totals)> = Vec::new();
     for (listed, table) in survey.group.tables.iter().zip(&survey.tables) {
@@ -249,13 +250,13 @@ fn levels(survey: &Survey<'_>) -> Vec<String> {
     let titles = ["level", "tables", "keys", "distinct", "deleted", bits, bytes, share, rate];
     lines.extend(columns(titles, rows));
     lines.push(
-        "Bytes: of filters and offsets; share: of files. A filter has at least 64 bits.".into(),
+        "Bytes: filters and offsets; share: of the files. Filters have at least 64 bits.".into(),
     );
-    lines.push("Distinct: in each table by itself; false positives: of random hashes.".into());
+    lines.push("Distinct: within each table; false positives: for random hashes.".into());
     lines
 }
 
-/// A line for each table, or for those that read most.
+/// A line for each table, or for those with the most wasted reads.
 fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     let [bits, bytes, share, rate] = FILTER_TITLES;
     let mut listed: Vec<_> = (0..survey.tables.len()).collect();
@@ -267,7 +268,9 @@ fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
         listed.truncate(MAX_LISTED);
         listed.sort_unstable();
         let others = grouped(survey.tables.len() - MAX_LISTED);
-        lines.push(format!("Those that read most in vain; --tables adds the other {others}"));
+        lines.push(format!(
+            "Tables with the most wasted reads; --tables also lists the other {others}"
+        ));
     }
     let tables = listed.iter().map(|&i| (&survey.group.tables[i], &survey.tables[i]));
     let rows = tables.map(|(listed, table)| {
@@ -285,7 +288,7 @@ fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     let num_remade = remade.count();
     if num_remade > 0 {
         let tables = counted(num_remade, "table") + ", byte for byte.";
-        lines.push(format!("This crate makes the same filters of the keys of {tables}"));
+        lines.push(format!("This crate makes the same filters for {tables}"));
     }
     lines
 }

@@ -1,7 +1,7 @@
-//! The keys that lookups are tried with: a sample of a database's own, and absent ones between them.
+//! The keys to look up: a sample of a database's own, and absent ones between them.
 //!
-//! Memory is for the sample, and only the blocks that it is drawn from and that could hold its keys
-//! are read, however large the database is.
+//! However large the database is, memory holds only the sample, and only the blocks that it is
+//! drawn from, or that could contain its keys, are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::table::Table;
 use crate::table::ranges::Ranges;
 use crate::terminal::float;
 
-/// Of data blocks, of keys of each kind, and of their bytes.
+/// Limits on data blocks, on keys of each kind, and on their bytes.
 const MAX_BLOCKS: usize = 2_048;
 const MAX_KEYS: usize = 20_000;
 const MAX_BYTES: usize = 2 << 20;
-/// Of the keys, before it is known whether they are dense.
+/// How many keys are tried first to find out whether keys are dense.
 const NUM_TRIED: usize = 1_024;
 
 /// The two kinds of keys that are looked up.
@@ -27,46 +27,46 @@ pub(crate) const OWN: usize = 1;
 pub(crate) struct Sample {
     /// In bytewise order.
     keys: Vec<Key>,
-    /// What the keys of each kind weigh together.
+    /// The total weight of the keys of each kind.
     pub(crate) weights: [usize; 2],
-    /// Whether these are all own keys, and all absent ones between that come into question.
+    /// Whether the sample has all own keys, and all candidates for absent keys between them.
     is_all: bool,
 }
 
 struct Key {
     bytes: Vec<u8>,
-    /// The first tables from which it was drawn and that have it, in the order in which `Get` asks.
+    /// The first table that it was drawn from, and the first that has it, in `Get`'s order.
     drawn_from: usize,
     found_in: usize,
     is_deleted: bool,
-    /// Whether an unknown key lies between it and the one before.
+    /// Whether a key outside the sample lies between this key and the one before it.
     is_behind_other: bool,
-    /// For how many lookups it stands.
+    /// How many lookups it stands for.
     weight: usize,
 }
 
 const NO_TABLE: usize = usize::MAX;
 
-/// A lookup that asks a table for a key that it does not have.
+/// A lookup in a table that does not have the key.
 pub(crate) struct Lookup {
     pub(crate) kind: usize,
-    /// Of all lookups of its kind.
+    /// Its share of all lookups of its kind.
     pub(crate) share: f64,
     pub(crate) block_offset: u64,
     pub(crate) hash: BloomHash,
 }
 
-/// The tables from which a sample is drawn.
+/// The tables that a sample is drawn from.
 pub(crate) struct Tables<'a> {
     pub(crate) number: usize,
-    /// `None` for a table by itself.
+    /// `None` for a single table without a database.
     pub(crate) ranges: Option<Ranges<'a>>,
-    /// Of their keys.
+    /// The length of the trailers of their keys.
     pub(crate) trailer_len: usize,
     pub(crate) visit: Visit<'a>,
 }
 
-/// Visits a table where it can be read; why others cannot be is said elsewhere.
+/// Visits a table if it can be read; errors are reported elsewhere.
 type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
 impl Sample {
@@ -79,7 +79,7 @@ impl Sample {
         };
         let few = sample(&drawn[..drawn.len().min(NUM_TRIED)], Wheels::seen);
         let is_dense = few.iter().all(|key| key.kind() == OWN);
-        // Of dense numbers no other is absent, but strings like them may be.
+        // Between dense numbers no number is absent, but other strings are.
         let wheels = if is_dense { |_: &[&Vec<u8>]| Wheels::all() } else { Wheels::seen };
         let mut keys = sample(&drawn, wheels);
         let between = keys.iter().filter(|key| key.kind() == BETWEEN);
@@ -96,7 +96,7 @@ impl Sample {
         Self { keys, weights, is_all }
     }
 
-    /// By how many lookups of a kind it is known what they read; infinite where these are all.
+    /// How many lookups of a kind the sample has; infinite if there are no others.
     pub(crate) fn num_lookups(&self, kind: usize) -> f64 {
         let number = self.keys.iter().filter(|key| key.kind() == kind).count();
         if self.is_all && number > 0 { f64::INFINITY } else { float(number) }
@@ -106,14 +106,14 @@ impl Sample {
         self.keys.iter().filter(|key| key.is_deleted).count()
     }
 
-    /// The own keys that are not deleted; all where all are.
+    /// The own keys that are not deleted, or all own keys if all are deleted.
     pub(crate) fn live_keys(&self) -> impl Iterator<Item = &[u8]> {
         let any_is_live = self.num_deleted() < self.weights[OWN];
         let own = self.keys.iter().filter(|key| key.kind() == OWN);
         own.filter(move |key| !any_is_live || !key.is_deleted).map(|key| &key.bytes[..])
     }
 
-    /// Those that ask a table in vain.
+    /// The lookups that consult a table although it does not have the key.
     pub(crate) fn lookups(
         &self,
         (tables, i): (&Tables<'_>, usize),
@@ -147,7 +147,7 @@ impl Key {
 }
 
 impl Tables<'_> {
-    /// Its place in the order in which `Get` asks them.
+    /// The table's place in the order in which `Get` consults them.
     fn order(&self, i: usize) -> usize {
         self.ranges.as_ref().map_or(0, |ranges| ranges.order(i))
     }
@@ -194,8 +194,8 @@ impl Tables<'_> {
     }
 }
 
-/// The own keys, drawn where they are found, and the absent ones, each behind the own key to which
-/// it belongs, so that none counts twice.
+/// The own keys that were drawn from the table where `Get` finds them, each followed by its absent
+/// neighbours, so that none counts twice.
 fn known(keys: Vec<Key>) -> Vec<Key> {
     let mut known: Vec<Key> = Vec::new();
     let mut gap = None;
@@ -215,7 +215,7 @@ fn known(keys: Vec<Key>) -> Vec<Key> {
     known
 }
 
-/// For a gap that steps do not cross stands a key somewhere in it.
+/// Replaces the neighbours in a gap too wide to count through by one key with their weight.
 fn close(known: &mut Vec<Key>, gap: Option<usize>) {
     if let Some(start) = gap.filter(|start| known.len() - start > MAX_STEPS) {
         known.drain(start..known.len() - 1);
@@ -223,7 +223,7 @@ fn close(known: &mut Vec<Key>, gap: Option<usize>) {
     }
 }
 
-/// Keys of random blocks with the first table from which each was drawn, and whether these are all.
+/// Keys of random blocks, each with the first table it was drawn from, and whether these are all.
 fn drawn(tables: &Tables<'_>) -> (Vec<(Vec<u8>, usize)>, bool) {
     let (blocks, mut is_all) = random_blocks(tables);
     let mut drawn = BTreeMap::new();
@@ -250,7 +250,7 @@ fn drawn(tables: &Tables<'_>) -> (Vec<(Vec<u8>, usize)>, bool) {
         (tables.visit)(i, &mut |table| {
             let mut budget = table.key_budget();
             for block in places.iter().filter_map(|&place| table.data_blocks().get(place)) {
-                // The same error comes again where the whole table is read.
+                // The error is reported when the whole table is read.
                 let _ = table.visit_keys_within(&mut budget, block, &mut add);
             }
         });
@@ -258,7 +258,7 @@ fn drawn(tables: &Tables<'_>) -> (Vec<(Vec<u8>, usize)>, bool) {
     (drawn.into_iter().map(|((_, key), from)| (key, from)).collect(), is_all)
 }
 
-/// The places of the blocks, by table, and whether these are all.
+/// The places of random blocks, by table, and whether these are all.
 fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
     let mut blocks = BTreeSet::new();
     let mut is_all = true;
@@ -278,7 +278,7 @@ fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
     (by_table, is_all)
 }
 
-/// Those drawn, and those to which each counts on, of which some may be absent; in order.
+/// The drawn keys and their neighbours, some of which may be absent, in order.
 fn with_neighbours(drawn: &[(Vec<u8>, usize)], wheels: fn(&[&Vec<u8>]) -> Wheels) -> Vec<Key> {
     let mut by_form: Vec<_> = drawn.iter().map(|(key, _)| key).collect();
     let greatest = by_form.iter().copied().max();
@@ -290,7 +290,7 @@ fn with_neighbours(drawn: &[(Vec<u8>, usize)], wheels: fn(&[&Vec<u8>]) -> Wheels
         let between = neighbours.filter(|key| Some(key) < greatest);
         keys.extend(between.map(|key| Key::new(key, NO_TABLE)));
     }
-    // Of equal ones, that which was drawn stays.
+    // Of equal keys, keep the one that was drawn.
     keys.sort_unstable_by(|a, b| (&a.bytes, a.drawn_from).cmp(&(&b.bytes, b.drawn_from)));
     keys.dedup_by(|a, b| a.bytes == b.bytes);
     keys

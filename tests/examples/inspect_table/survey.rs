@@ -1,4 +1,4 @@
-//! What is known of all tables of a group together, and what lookups read in them.
+//! What is known about all tables of a group together, and what lookups read in them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,13 +16,13 @@ const GONE: &str = "; a running database removes tables: close or copy it";
 
 pub(crate) struct Survey<'a> {
     pub(crate) group: &'a Group,
-    /// Of each table, or why it cannot be read.
+    /// The inspection of each table, or why it cannot be read.
     pub(crate) tables: Vec<Result<Inspection, String>>,
-    /// Of lookups of absent keys, the share that asks each table; `None` where that is unknown.
+    /// The share of lookups of absent keys that consult each table; `None` if unknown.
     pub(crate) shares: Option<Vec<f64>>,
-    /// Of a database the order of whose keys is known.
+    /// The sampled keys of a database, if the order of its keys is known.
     pub(crate) sampled: Option<(Sample, Tables<'a>)>,
-    /// Whether a file that was listed is not there.
+    /// Whether a listed file no longer exists.
     pub(crate) is_table_gone: bool,
     num_lookups: usize,
 }
@@ -67,7 +67,7 @@ impl<'a> Survey<'a> {
                 Some(shares.into_iter().map(|share| share * known).collect())
             }
             _ if group.database.is_some() => None,
-            // Tables by themselves are asked as often as they have keys.
+            // Tables without a database get lookups in proportion to their keys.
             _ => {
                 let all = survey.totals().keys.max(1);
                 let keys = |i| survey.table(i).map_or(0, |table| table.num_keys);
@@ -81,7 +81,8 @@ impl<'a> Survey<'a> {
         Lookups { total: self.num_lookups, num_tables: self.group.tables.len(), ordinal: i }
     }
 
-    /// The keys of a table that cannot be read may lie where no other table is asked.
+    /// The share of lookups to count: a table that cannot be read may cover a range that no other
+    /// table does.
     fn share_known(&self) -> f64 {
         let known = self.totals().file_len;
         let mut all = known;
@@ -98,27 +99,27 @@ impl<'a> Survey<'a> {
         self.sampled.as_ref()?.1.ranges.as_ref()
     }
 
-    /// Tables of which a lookup asks one at most.
+    /// Groups of tables: a lookup consults at most one table of each.
     pub(crate) fn runs(&self) -> Vec<Vec<usize>> {
         self.ranges().map(Ranges::sorted_runs).unwrap_or_default()
     }
 
-    /// Whether what lookups ask rests on no assumption.
+    /// Whether it is known, not assumed, which tables a lookup consults.
     pub(crate) fn is_certain(&self) -> bool {
         self.ranges().is_none_or(|ranges| ranges.is_certain)
     }
 
-    /// `None` where it cannot be read.
+    /// `None` if the table cannot be read.
     pub(crate) fn table(&self, i: usize) -> Option<&Inspection> {
         self.tables[i].as_ref().ok()
     }
 
-    /// The data blocks that 1,000 lookups of each kind read in vain, given those in each table.
+    /// The wasted data block reads of 1,000 lookups of each kind, given those in each table.
     pub(crate) fn reads(&self, of_table: impl Fn(usize) -> Option<Reads>) -> Reads {
         let mut sum = [0.0; 3];
         for (i, &share) in self.shares.iter().flatten().enumerate() {
             let Some(reads) = of_table(i) else { continue };
-            // A sample of the database is shared by its tables already.
+            // A database's sample is already divided between its tables.
             let sampled = if self.sampled.is_some() { 1.0 } else { share };
             for ((sum, reads), weight) in sum.iter_mut().zip(reads).zip([sampled, sampled, share]) {
                 *sum += 1_000.0 * reads * weight;
@@ -131,7 +132,7 @@ impl<'a> Survey<'a> {
         self.reads(|i| self.table(i)?.reads)
     }
 
-    /// With as many digits as are known.
+    /// Formats only the digits that are significant.
     pub(crate) fn shown(&self, reads: Reads) -> [String; 3] {
         let sampled = self.sampled.as_ref();
         let sampled = |kind| sampled.map_or(1e4, |(sample, _)| sample.num_lookups(kind));
@@ -140,7 +141,7 @@ impl<'a> Survey<'a> {
         [BETWEEN, OWN, RANDOM].map(|kind| per_1000(reads[kind], lookups[kind]))
     }
 
-    /// How many tables do not count, and why.
+    /// How many tables are not counted, and why.
     pub(crate) fn unjudged(&self) -> (usize, Vec<String>) {
         if self.shares.is_none() {
             return (self.tables.len(), vec!["the order of the keys is unknown".into()]);
@@ -162,7 +163,7 @@ impl<'a> Survey<'a> {
         (num_unknown, [unread, hides, policy].into_iter().flatten().collect())
     }
 
-    /// Whether it is known what today's filters and other ones read.
+    /// Whether today's filters can be compared with others.
     pub(crate) fn is_comparable(&self) -> bool {
         self.unjudged().0 == 0 && self.totals().keys > 0
     }
@@ -173,7 +174,7 @@ impl<'a> Survey<'a> {
         totals
     }
 
-    /// What is wrong, a line for each cause.
+    /// What is wrong, one line per cause.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut outcome = self.group.lost.clone().map_or_else(Outcome::default, Outcome::failure);
         let mut tables_by_cause: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -194,13 +195,13 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// What an inspection comes to.
+/// The result of an inspection.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// 1: something could not be read or judged, or filters hide keys; 3: filters are not what their
-    /// policy makes.
+    /// 1: something could not be read or judged, or filters hide keys; 3: filters differ from their
+    /// policy's.
     pub(crate) exit_status: u8,
-    /// A line for each.
+    /// One line each.
     pub(crate) causes: Vec<String>,
 }
 
@@ -224,14 +225,14 @@ impl Outcome {
     fn judge(&mut self, table: &Result<Inspection, String>) -> Option<String> {
         let cause = match table.as_ref().map(|table| &table.filters) {
             Err(cause) => cause.clone(),
-            // Quoted, with escapes: a name from a file may hold anything.
+            // Quoted and escaped: a name from a file may contain anything.
             Ok(Filters::OfUnknownPolicy(name)) => format!("filters of an unknown policy, {name:?}"),
             Ok(Filters::Known(filters)) if filters.num_hidden > 0 => {
-                "filters that hide keys: LevelDB does not find them".into()
+                "the filters hide keys: LevelDB does not find them".into()
             }
             Ok(Filters::Known(filters)) if !filters.is_remade => {
                 self.fail(3);
-                return Some("other filters than their policy makes".into());
+                return Some("the filters differ from their policy's".into());
             }
             Ok(Filters::None | Filters::Known(_)) => return None,
         };
@@ -240,7 +241,7 @@ impl Outcome {
     }
 }
 
-/// What tables have together.
+/// Sums over tables.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Totals {
     pub(crate) tables: usize,
@@ -250,9 +251,9 @@ pub(crate) struct Totals {
     file_len: u64,
     pub(crate) filter_bytes: usize,
     filter_bits: usize,
-    /// Of the tables that have filters.
+    /// Keys in tables that have filters.
     filter_keys: usize,
-    /// Of as many absent keys, those that match; and of how many that is known.
+    /// How many absent keys match, if as many are looked up as tables with known rates have keys.
     matches: f64,
     lookups: usize,
 }

@@ -1,4 +1,4 @@
-//! One table: its keys, and what its filters are.
+//! Inspects one table: its keys and its filters.
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
 
@@ -15,21 +15,21 @@ pub(crate) struct Inspection {
     pub(crate) num_user_keys: usize,
     pub(crate) num_deletions: usize,
     pub(crate) filters: Filters,
-    /// What lookups read with the filters of today; `None` where that is unknown.
+    /// Wasted reads with today's filters; `None` if unknown.
     pub(crate) reads: Option<Reads>,
-    /// `None` where there are no keys.
+    /// `None` if there are no keys.
     pub(crate) others: Option<OtherFilters>,
 }
 
 pub(crate) enum Filters {
     None,
-    /// What their bytes mean is unknown.
+    /// Filters whose bytes this crate cannot interpret.
     OfUnknownPolicy(String),
     Known(FilterBlock),
 }
 
 impl Inspection {
-    /// By a sample of all tables of a database, or by one of its own.
+    /// Measures with a sample of the whole database, or else with a sample of this table.
     pub(crate) fn of<'a>(
         source: impl Into<Source<'a>>,
         lookups: Lookups,
@@ -78,27 +78,27 @@ impl Inspection {
 
 const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
 
-/// Of an internal key: sequence number and type.
+/// An internal key's trailer: sequence number and type.
 pub(crate) const TRAILER_LEN: usize = 8;
 
-/// What one look at all keys tells.
+/// What one pass over all keys tells.
 pub(crate) struct KeySurvey {
     pub(crate) blocks: Vec<SurveyedBlock>,
-    /// As user keys, and as internal keys where all could be: user keys may end in what could be
-    /// trailers, so the filters have to tell.
+    /// The keys as user keys, and also as internal keys if all could be: user keys may end in what
+    /// looks like trailers, so only the filters can tell.
     pub(crate) candidates: Vec<Keys>,
-    /// As far as they are internal keys.
+    /// Meaningful only if the keys are internal keys.
     num_deletions: usize,
 }
 
 pub(crate) struct SurveyedBlock {
     pub(crate) offset: u64,
-    /// The offset behind the block and its trailer.
+    /// The offset just after the block and its trailer.
     pub(crate) end: u64,
     pub(crate) num_keys: usize,
 }
 
-/// All keys, taken as user keys or, with a trailer, as internal keys.
+/// All keys, read as user keys or, with a trailer, as internal keys.
 pub(crate) struct Keys {
     pub(crate) trailer_len: usize,
     pub(crate) hashes: Vec<BloomHash>,
@@ -139,7 +139,7 @@ impl KeySurvey {
         self.candidates[0].hashes.len()
     }
 
-    /// The keys as what they mostly are, where there are no filters to tell.
+    /// The more likely reading of the keys, if there are no filters to tell.
     pub(crate) fn likeliest(&self) -> &Keys {
         &self.candidates[self.candidates.len() - 1]
     }
@@ -157,7 +157,7 @@ impl Keys {
     fn add(&mut self, key: &[u8], previous: Option<&[u8]>) {
         let user_key = self.user_key(key);
         self.hashes.push(bloom_hash(user_key));
-        // Whatever their order, equal keys are neighbours.
+        // In any order of keys, equal ones are adjacent.
         let is_new = previous.is_none_or(|previous| self.user_key(previous) != user_key);
         self.num_distinct += usize::from(is_new);
     }

@@ -1,4 +1,4 @@
-//! What other filters would read and take.
+//! What other filters would read, and how many bytes they would take.
 
 use std::error::Error;
 
@@ -13,40 +13,40 @@ use crate::table::directory::open_regular_file;
 use crate::table::{Source, Table};
 use crate::terminal::{columns, grouped, wrapped};
 
-/// A filter for each 512 KiB of the file, of some thousands of keys: for so many, this format is at
-/// its best.
+/// One filter per 512 KiB of the file has some thousands of keys, the number at which this format
+/// works best.
 pub(crate) const TUNED_BASE_LG: u8 = 19;
 
 const BITS_PER_KEY: [usize; 7] = [6, 8, 10, 12, 14, 16, 20];
 /// `LevelDB`'s recommendation.
 const USUAL_ROW: usize = 2;
 
-/// What saves less than a twentieth is not worth a change.
+/// A saving of less than a twentieth is not worth a change.
 const WORTH_IT: f64 = 0.95;
 
-/// A database that anyone can use has fewer sorted runs.
+/// A usable database has fewer sorted runs.
 const MAX_RUNS: usize = 1_000;
 const MAX_SHOWN: usize = 12;
 
 const LEVELDBS: &str = "LevelDB's with 14 bits per key: NewBloomFilterPolicy(14), in plyvel \
     bloom_filter_bits=14, in goleveldb filter.NewBloomFilter(14).";
 const OURS: &str = "This crate's with N bits per key, at all levels: \
-    FilterBlockBuilder::with_base_lg(policy, 19), a filter for each 512 KiB of a file, where \
+    FilterBlockBuilder::with_base_lg(policy, 19), one filter per 512 KiB of a file, where \
     policy is BloomFilterPolicy::from_millibits_per_key(N_000).tuned().";
 
 /// The candidates for one table.
 pub(crate) struct OtherFilters {
     /// `LevelDB`'s with each number of bits per key, and this crate's.
     rows: [[Candidate; 2]; BITS_PER_KEY.len()],
-    /// As many bytes as the filters have today, or `LevelDB`'s of 10 bits per key would.
+    /// The bytes of today's filters, or of `LevelDB`'s with 10 bits per key if there are none.
     budget: usize,
     num_filters: usize,
-    /// What this crate's filter block has besides the filters: the offsets, and the byte that a
-    /// filter may take more where they have unequal numbers of keys.
+    /// The bytes of this crate's filter block besides the filters: the offsets, and one byte per
+    /// filter, since filters with unequal numbers of keys may take one more.
     overhead: usize,
 }
 
-/// A filter block that could be, or those of several tables.
+/// The filter block that a table could have, or the sum over several tables.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate {
     num_bytes: usize,
@@ -64,7 +64,7 @@ impl OtherFilters {
                 .map(|(policy, base_lg)| Candidate::measure(policy, base_lg, asked, hashes))
         });
         let num_filters = sharing_a_filter(asked.blocks, TUNED_BASE_LG).count();
-        // An offset for each filter and each range without keys, that of the array, and base_lg.
+        // An offset for each filter and each range without keys, the array's offset, and base_lg.
         let end = asked.blocks.last().map_or(0, |block| block.offset);
         let num_ranges = usize::try_from(end >> TUNED_BASE_LG).unwrap_or(usize::MAX) + 1;
         let budget = bytes_today.unwrap_or(rows[USUAL_ROW][0].num_bytes);
@@ -83,7 +83,7 @@ impl Candidate {
         Self { num_bytes: contents.len(), reads: asked.reads(&contents) }
     }
 
-    /// Those of all tables together.
+    /// The sum over all tables.
     fn sum(survey: &Survey<'_>, of_table: impl Fn(usize, &OtherFilters) -> Self) -> Self {
         let of_table = |i| Some(of_table(i, survey.table(i)?.others.as_ref()?));
         let tables = (0..survey.tables.len()).filter_map(of_table);
@@ -91,20 +91,20 @@ impl Candidate {
         Self { num_bytes, reads: survey.reads(|i| Some(of_table(i)?.reads)) }
     }
 
-    /// What counts most comes first.
+    /// The most important number comes first.
     fn cost(&self) -> [f64; 2] {
         [self.reads[BETWEEN] + self.reads[OWN], self.reads[RANDOM]]
     }
 }
 
-/// Filters for all tables of a group: what they are, and how to get them.
+/// Filters for all tables of a group, and how to get them.
 pub(crate) struct Proposal {
     what: String,
     setting: String,
     candidate: Candidate,
 }
 
-/// Today's first, where they are known; none where the tables are not.
+/// All proposals, with today's filters first if they are known; none if a table cannot be read.
 pub(crate) fn proposals(survey: &Survey<'_>, shared: Option<Proposal>) -> Vec<Proposal> {
     let mut proposals = Vec::new();
     let mut add = |what: &str, setting: &str, candidate| {
@@ -127,7 +127,7 @@ pub(crate) fn proposals(survey: &Survey<'_>, shared: Option<Proposal>) -> Vec<Pr
     proposals
 }
 
-/// What would help most with today's bytes, and with half as many more; today's first.
+/// Today's filters, the best with as many bytes, and the best with half as many bytes again.
 pub(crate) fn recommended<'a>(survey: &Survey<'_>, proposals: &'a [Proposal]) -> Vec<&'a Proposal> {
     let tables = survey.tables.iter().flatten().filter_map(|table| table.others.as_ref());
     let budget: usize = tables.map(|others| others.budget).sum();
@@ -163,9 +163,9 @@ pub(crate) fn rows<'a>(
     lines
 }
 
-/// Filters of this crate, today's bytes shared between the sorted runs.
+/// This crate's filters with today's bytes divided between the sorted runs.
 ///
-/// Reads the tables once more, since all of them have to be known before each gets its share.
+/// Reads the tables once more: a table's share depends on all of them.
 pub(crate) fn share(
     survey: &Survey<'_>,
     progress: impl Fn(&str),
@@ -198,7 +198,7 @@ pub(crate) fn share(
     Ok(Some(Proposal { what: "this crate's filters, by for_runs()".into(), setting, candidate }))
 }
 
-/// For each table.
+/// The policy that `for_runs` chooses for each table.
 pub(crate) fn policies_of_runs(survey: &Survey<'_>) -> Vec<Option<BloomFilterPolicy>> {
     let runs = survey.runs();
     let mut total_len = 0;
