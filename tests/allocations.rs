@@ -1,4 +1,5 @@
-//! Counts allocations: a lookup makes none, and a filter at most one, if it fits into the cache.
+//! Counts allocations: a lookup makes none, and a filter that fits into the cache makes at most
+//! one.
 
 mod common;
 
@@ -16,10 +17,10 @@ use leveldb_filter::{
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 thread_local! {
-    /// For each thread, since tests run side by side.
+    /// One per thread, since tests run in parallel.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-    /// Bytes in use, from a number up that leaves room to free what other threads took, and the most
-    /// since [`peak_bytes`] began.
+    /// Bytes in use, counted from a number that leaves room for freeing what other threads
+    /// allocated, and their peak since [`peak_bytes`] began.
     static BYTES: Cell<usize> = const { Cell::new(usize::MAX / 2) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
@@ -34,8 +35,8 @@ impl CountingAllocator {
     }
 }
 
-// SAFETY: all methods hand on to `System` what their caller guarantees, and the counters, which
-// need no memory of their own, allocate nothing. The provided method calls the first and the last.
+// SAFETY: all methods pass on to `System` what their caller guarantees, and the counters do not
+// allocate. The provided method calls the first and the last of these.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::count(layout);
@@ -43,7 +44,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         unsafe { System.alloc(layout) }
     }
 
-    // The provided one would touch every page.
+    // The provided method would touch every page.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         Self::count(layout);
         // SAFETY: the caller guarantees what `System` asks for.
@@ -66,7 +67,7 @@ fn count_allocations<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, ALLOCATIONS.get() - before)
 }
 
-/// How much more memory `work` takes than was in use before, when it takes the most.
+/// The peak of the memory in use during `work`, over what was in use before.
 fn peak_bytes(work: impl FnOnce()) -> usize {
     let before = BYTES.get();
     PEAK.set(before);
@@ -98,7 +99,7 @@ fn allocations_and_bytes_are_counted() {
 }
 
 #[test]
-fn a_filter_takes_one_allocation_or_none_where_there_is_room() {
+fn a_filter_takes_one_allocation_or_none_if_the_buffer_has_room() {
     for policy in [POLICY, POLICY.with_num_probes(2), POLICY.tuned()] {
         for num_keys in [0, 1, 6, 7, 100, 5000, 30_000] {
             let what = (policy, num_keys);
@@ -119,10 +120,10 @@ fn a_filter_takes_one_allocation_or_none_where_there_is_room() {
 }
 
 #[test]
-fn a_builder_keeps_its_buffer_and_makes_filters_as_policies_do() {
+fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
     let mut builder = BloomFilterBuilder::new();
     for num_keys in [100_000, 5000, 9, 8, 7, 1, 0] {
-        // The hashes lie where those of the first, largest filter lay.
+        // The hashes reuse the memory of the first, largest filter's.
         let expected = usize::from(num_keys == 100_000);
         let (keys, mut dst) = (keys(num_keys), Vec::new());
         let extend = || assert_allocations(expected, num_keys, || builder.extend(&keys));
@@ -155,7 +156,7 @@ fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
     for num_bytes in above.into_iter().chain([9, 15, 31].map(|mib| mib * MIB + 4099)) {
         let scratch = scratch(num_bytes);
         assert!(scratch <= num_bytes / 2 + MIB / 4, "{scratch} for {num_bytes} bytes");
-        // Else the filter was not taken for one above the cache.
+        // Otherwise the filter was treated as one that fits into the cache.
         assert!(scratch > num_bytes / 4, "{scratch} for {num_bytes} bytes");
     }
 }
@@ -211,9 +212,9 @@ fn changing_a_filter_allocates_nothing() {
     });
 }
 
-/// As an engine does that writes all its filters to one buffer.
+/// An engine may write all its filters to one buffer.
 #[test]
-fn filters_that_are_appended_to_one_vector_copy_it_seldom() {
+fn appending_many_filters_to_one_vector_rarely_copies_it() {
     let keys = keys(35);
     let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
     let mut builder = BloomFilterBuilder::new();
@@ -231,14 +232,14 @@ fn filters_that_are_appended_to_one_vector_copy_it_seldom() {
     assert!(copied <= 2 * dst.len(), "{copied} bytes for {}", dst.len());
 }
 
-/// A filter block that grew by each filter alone would copy all filters before it.
+/// Growing a filter block for each filter alone would copy all earlier filters every time.
 #[test]
 fn a_filter_block_takes_few_allocations_for_many_filters() {
     fn allocations(policy: impl FilterPolicy, num_filters: u64) -> usize {
         let keys = keys(30);
         let build = || {
             let mut builder = FilterBlockBuilder::new(policy);
-            // No two filters in a row have the same length.
+            // Successive filters differ in length.
             for (filter, num_keys) in (0..num_filters).zip((6..=30).step_by(4).cycle()) {
                 builder.start_block(filter * 2048);
                 for key in &keys[..num_keys] {
@@ -251,12 +252,12 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
     }
 
     for doublings in 5..=12 {
-        // For the block and for the offsets, one at each doubling; for the pending keys, a few.
+        // The block and the offsets take one for each doubling, the pending keys a few.
         let at_most = doublings * 2 + 20;
         for policy in [POLICY, POLICY.with_num_probes(8)] {
             let counted = allocations(policy, 1 << doublings);
             assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
-            // And a list of the user keys of each filter.
+            // Each filter takes one more, for its list of user keys.
             let counted = allocations(InternalKeyPolicy::new(policy), 1 << doublings);
             let at_most = at_most + (1 << doublings);
             assert!(counted <= at_most, "{counted} for {} filters", 1 << doublings);
@@ -264,7 +265,7 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
     }
 }
 
-/// The most bytes beside three times those of the key, per key and without those of the filter.
+/// The peak memory per pending key beyond three times the key's length, without the filter.
 fn most_bytes_beside(policy: &dyn FilterPolicy, key: &[u8], sizes: [usize; 2]) -> usize {
     let mut builder = FilterBlockBuilder::new(policy);
     let peak = peak_bytes(|| {
@@ -280,7 +281,7 @@ fn most_bytes_beside(policy: &dyn FilterPolicy, key: &[u8], sizes: [usize; 2]) -
 }
 
 #[test]
-fn keys_of_a_filter_block_wait_with_at_most_64_bytes_beside_each() {
+fn pending_keys_of_a_filter_block_take_at_most_64_bytes_more_each() {
     let policies: [&dyn FilterPolicy; 2] = [&POLICY, &InternalKeyPolicy::new(POLICY)];
     for (policy, usual) in policies.into_iter().zip([24, 40]) {
         let mut most = 0;
@@ -291,10 +292,10 @@ fn keys_of_a_filter_block_wait_with_at_most_64_bytes_beside_each() {
                 }
             }
         }
-        // Else the documentation says too much.
+        // Otherwise the documented number is too high.
         assert!((56..=64).contains(&most), "{most} bytes");
 
-        // Where no vector has just doubled.
+        // When no vector has just doubled.
         let mut builder = FilterBlockBuilder::new(policy);
         let peak = peak_bytes(|| {
             (0..1 << 14).for_each(|_| builder.add_key(&[7; 8]));
@@ -305,7 +306,7 @@ fn keys_of_a_filter_block_wait_with_at_most_64_bytes_beside_each() {
 }
 
 #[test]
-fn a_builder_takes_at_most_8_bytes_for_a_key_and_12_while_its_buffer_doubles() {
+fn a_builder_takes_at_most_8_bytes_per_key_and_12_while_its_buffer_doubles() {
     let mut most = [0.0_f64; 2];
     for num_keys in (1_000..5_000_u16).step_by(7).chain([1024, 1025, 2049, 4097]) {
         let mut builder = BloomFilterBuilder::new();

@@ -1,17 +1,17 @@
-//! The format: for all inputs the bytes and the answers of LevelDB, from the files that it wrote and
-//! from the plain-loop oracle.
+//! The format: LevelDB's bytes and answers for every input, compared with files that it wrote and
+//! with the plain-loop oracle.
 
 mod common;
 
 mod format {
     mod api;
-    mod asking;
-    mod blocks;
-    mod building;
-    mod changing;
+    mod block_builder;
+    mod block_reader;
+    mod creating;
+    mod estimates;
     mod golden;
     mod hashing;
-    mod making;
-    mod measuring;
+    mod lookups;
+    mod mutating;
     mod threads;
 }

@@ -1,5 +1,5 @@
-//! The example `inspect_table` as a user meets it, without its process, and the parsers that it and
-//! other tests read LevelDB's files with.
+//! Tests the example `inspect_table` through its command line and output, without a process, and
+//! the parsers of LevelDB's files that it shares with other tests.
 #![allow(dead_code, reason = "the process uses the rest")]
 #![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
 
@@ -34,7 +34,7 @@ use inspect_table::Options;
 
 const NUM_LOOKUPS: usize = 100_000;
 
-/// What a user gets to see.
+/// What a user sees.
 struct Report {
     lines: Vec<String>,
     /// What goes to stderr.
@@ -47,7 +47,7 @@ impl Report {
         Self::with(&[path.to_path_buf()], false, NUM_LOOKUPS)
     }
 
-    /// As asked for by `--what-if`.
+    /// With `--what-if`.
     fn what_if(path: &Path) -> Self {
         Self::with(&[path.to_path_buf()], true, NUM_LOOKUPS)
     }
@@ -70,7 +70,7 @@ impl Report {
         report
     }
 
-    /// The only line with these words.
+    /// The only line that contains these words.
     #[track_caller]
     fn line_with(&self, words: &str) -> &str {
         let mut lines = self.lines.iter().filter(|line| line.contains(words));
@@ -79,19 +79,19 @@ impl Report {
         line
     }
 
-    /// Whether these words are printed, in one line or, behind a long path, in two.
+    /// Whether these words are printed, on one line or wrapped after a long path.
     fn has(&self, words: &str) -> bool {
         self.lines.join(" ").contains(words)
     }
 
-    /// What stands behind a label.
+    /// The value after a label.
     #[track_caller]
     fn value_of(&self, label: &str) -> &str {
         let label = format!("  {label:<20}  ");
         self.line_with(&label).strip_prefix(&label).expect("a label")
     }
 
-    /// Those of the only line with these words.
+    /// The cells of the only line that contains these words.
     #[track_caller]
     fn cells_of(&self, words: &str) -> Vec<&str> {
         self.line_with(words).split_whitespace().collect()
@@ -121,7 +121,7 @@ fn golden_table(file: &str) -> Vec<u8> {
     read(&golden("tables").join(file))
 }
 
-/// A directory of its own for each test of each run, until it is dropped.
+/// A directory that no other test or run uses, deleted when dropped.
 struct Directory(PathBuf);
 
 impl Deref for Directory {
@@ -149,7 +149,7 @@ fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
     Directory(directory)
 }
 
-/// A golden database whose files may be changed.
+/// A copy of a golden database, whose files may be changed.
 fn copy_of(name: &str, copy: &str) -> Directory {
     let directory = directory_of(copy, &[]);
     for entry in fs::read_dir(database(name)).unwrap() {

@@ -1,7 +1,7 @@
-//! Byte for byte and answer for answer the same as LevelDB itself, which runs beside the tests.
+//! Compares bytes and answers with LevelDB itself, which runs beside the tests.
 //!
-//! Each run draws cases of its own, from a seed that a failing test prints; `LEVELDB_FILTER_SEED`
-//! sets it.
+//! Each run draws new cases from a seed, which a failing test prints and `LEVELDB_FILTER_SEED`
+//! sets.
 //!
 //! ```sh
 //! apt-get install g++ libleveldb-dev
@@ -42,7 +42,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Asserts that all lookups answer as LevelDB.
+    /// Asserts that all ways of looking up keys answer as LevelDB does.
     fn assert_answers_as(&self, leveldb: &mut LevelDb, filter: &[u8], keys: &[&[u8]]) {
         let expected = leveldb.ask(&Request::new(b'm').string(filter).strings(keys));
         let expected: Vec<bool> = expected.into_iter().map(|answer| answer == 1).collect();
@@ -54,8 +54,8 @@ impl Tally {
         self.num_matches.set(self.num_matches.get() + num_matches);
     }
 
-    /// Asserts that there were so many lookups, and among them one in 50 with either answer: so few
-    /// that not one run in a million draws cases that have less.
+    /// Asserts that there were enough lookups, and at least one in 50 with each answer: not one run
+    /// in a million draws cases with fewer.
     fn assert_at_least(&self, num_lookups: usize) {
         let (lookups, matches) = (self.num_lookups.get(), self.num_matches.get());
         assert!(lookups >= num_lookups, "only {lookups} lookups");

@@ -1,6 +1,6 @@
-//! Shapes that are chosen, and the false-positive rates that their filters measure.
+//! Choices of filter shapes, and the false-positive rates measured with them.
 //!
-//! Keys and sizes are the same in every run, so that a test always passes or never does.
+//! Keys and sizes are the same in every run, so a test passes always or never.
 
 mod common;
 

@@ -27,8 +27,8 @@ const MAX_KEYS: usize = 100_000_000;
 
 const MEMBER_SEED: u64 = 1;
 const ORDER_SEED: u64 = 2;
-/// What the queries of each pass are drawn from: other keys in each, so that no lookup has been made
-/// just before.
+/// What the queries of each pass are drawn from: other keys in each, so that no lookup has been
+/// made just before.
 const QUERY_SEEDS: [u64; 2] = [3, 4];
 
 /// The set of keys that LevelDB makes its filter of, and those that it looks up in each pass.
@@ -145,8 +145,8 @@ fn time_lookups(
     race(contenders, LOOKUPS, rounds, words(ORDER_SEED))
 }
 
-/// The keys to look up, for each of [`ASKED`]: copied in their order, so that only the filter may be
-/// far away.
+/// The keys to look up, for each of [`ASKED`]: copied in their order, so that only the filter may
+/// be far away.
 fn queries(members: &[&[u8]], key_len: KeyLen, seed: u64) -> [Keys; 3] {
     let absent = Keys::new(LOOKUPS, key_len, seed);
     let choose = |hash| members[hash as usize % members.len()];

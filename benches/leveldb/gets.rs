@@ -38,7 +38,8 @@ const LOOKUP_SEED: u64 = 4;
 
 const DATABASES: [u32; 2] = [0, 1];
 
-/// What was measured in databases of this number of keys: with LevelDB's filters, with this crate's.
+/// What was measured in databases of this number of keys: with LevelDB's filters, with this
+/// crate's.
 #[derive(Debug)]
 pub(crate) struct Gets {
     num_keys: usize,

@@ -1,4 +1,4 @@
-//! Filter blocks of tables whose keys are of a [kind](super::kinds), laid out as LevelDB does.
+//! Filter blocks of tables with a [kind](super::kinds) of keys, laid out as LevelDB does.
 
 use std::mem;
 
@@ -6,17 +6,17 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
 use super::kinds::Kind;
 
-/// What LevelDB's options have unless told otherwise.
+/// Defaults of LevelDB's options.
 const BLOCK_SIZE: usize = 4096;
 const RESTART_INTERVAL: usize = 16;
 
-/// Behind each data block: its compression and its checksum.
+/// After each data block: its compression type and its checksum.
 const BLOCK_TRAILER_LEN: usize = 5;
 
-/// Behind each user key: its sequence number and type.
+/// After each user key: its sequence number and type.
 const KEY_TRAILER_LEN: usize = 8;
 
-/// A data block's end in the file, its keys, and the absent keys that would be in it.
+/// A data block's end in the file, its keys, and the absent keys that would be looked up in it.
 #[derive(Default)]
 struct DataBlock {
     end: u64,
@@ -38,7 +38,7 @@ impl Table {
         let (mut blocks, mut block, mut len, mut end) = (vec![], DataBlock::default(), 0, 0);
         for (key, is_present) in keys {
             if !is_present {
-                // An index leads to the first block whose last key is not before it.
+                // The index leads to the first block whose last key is not less than the key.
                 block.absent.push(key);
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Kinds of keys that people have, and the rates at which filters match absent keys that lie between
-//! present ones: an engine asks filters for hardly any others.
+//! Kinds of real keys, and the rates at which filters match absent keys that lie between present
+//! ones: an engine asks filters about hardly any others.
 
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
 
@@ -9,19 +9,19 @@ use super::random::words;
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     numbers: Numbers,
-    /// A run of numbers starts below it.
+    /// Runs of numbers start below it.
     limit: u64,
-    /// Of a number; the other bytes are the same for all keys of a run.
+    /// Makes a key of a number; the 8 bytes are the same for all keys of a run.
     key: fn([u8; 8], u64) -> Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
 enum Numbers {
-    /// A random half of successive numbers, the other half being absent.
+    /// A random half of successive numbers is present, the other half absent.
     Half,
-    /// One of so many, and between each two an absent one.
+    /// One in so many numbers is present, and one between each two is absent.
     Steps(u64),
-    /// Microseconds of events that do not wait for each other, and between each two an absent one.
+    /// Microseconds of independent events, with an absent one between each two.
     Times,
 }
 
@@ -47,8 +47,8 @@ pub(crate) const COUNTERS: [Kind; 4] = [
     kind("8 bytes, u64", Half, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
 ];
 
-/// Counters that carry often, or leave most numbers out.
-#[allow(dead_code, reason = "not everyone asks for them")]
+/// Counters that carry often, or skip most numbers.
+#[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
     kind("u64, step 1,000", Steps(1000), u64::MAX, big_endian),
@@ -72,8 +72,8 @@ pub(crate) const RANDOM: [Kind; 3] = [
 pub(crate) const NAMES: [Kind; 1] =
     [kind("user:N:name", Half, 1_000_000, |_, n| format!("user:{n}:name").into())];
 
-/// A byte more than counters have, with which LevelDB's own filters do as well as with random keys.
-#[allow(dead_code, reason = "not everyone asks for it")]
+/// Counters with one byte more, for which LevelDB's own filters do as well as for random keys.
+#[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const NINE_BYTES: Kind =
     kind("a byte, u64", Half, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
 
@@ -89,8 +89,8 @@ fn uuid(bytes: u128) -> Vec<u8> {
 }
 
 impl Kind {
-    /// Visits `num_keys` keys and about as many absent ones, which `visit` gets with `false`, by
-    /// ascending numbers from a random one on.
+    /// Visits `num_keys` keys and about as many absent ones, for which `visit` gets `false`, in
+    /// ascending order from a random number on.
     pub(crate) fn visit(&self, num_keys: usize, seed: u64, mut visit: impl FnMut(&[u8], bool)) {
         let mut words = words(seed);
         let mut word = || words.next().expect("endless");
@@ -130,7 +130,7 @@ impl Kind {
     }
 }
 
-/// From an event to the next, at least 1.
+/// The time from one event to the next, at least 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounds down")]
 fn gap(mean: u32, word: u64) -> u64 {
     let half = f64::from((word >> 32) as u32) + 0.5;
@@ -153,7 +153,7 @@ impl Run {
         run
     }
 
-    /// How many of the absent keys a filter of the others matches.
+    /// The share of the absent keys that a filter of the present ones matches.
     #[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
         let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());

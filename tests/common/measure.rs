@@ -1,11 +1,11 @@
-//! Measures false-positive rates with filters that the library makes, of random keys, and without
-//! its own measuring.
+//! Measures false-positive rates of the library's filters with random keys, independently of the
+//! library's own measuring.
 
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash};
 
 use super::random::words;
 
-/// When a rate is known well enough: after so many matches, or so many lookups.
+/// When to stop measuring: after so many matches, or so many lookups.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) matches: usize,
@@ -16,8 +16,8 @@ pub(crate) struct Effort {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     pub(crate) mean: f64,
-    /// Of the mean, by the lookups and by how filters differ.
-    #[allow(dead_code, reason = "not everyone asks for it")]
+    /// The mean's standard error, from the number of lookups and the differences between filters.
+    #[allow(dead_code, reason = "not every crate uses it")]
     pub(crate) standard_error: f64,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn false_positive_rate(
 ) -> Rate {
     const BATCH: usize = 1024;
     let mut hashes = words(0xbc9f1d34).map(|word| BloomHash::from_u32((word >> 32) as u32));
-    // As many as keys, so that filters of few keys, which differ, are many.
+    // As many lookups as keys, so that there are many filters of few keys, which differ most.
     let batches_per_filter = (num_keys / BATCH).clamp(1, 1024);
     let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
     let (mut batch, mut matches) = (Vec::with_capacity(BATCH), [false; BATCH]);

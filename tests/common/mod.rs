@@ -1,19 +1,27 @@
-//! What several test crates share, and a map of them all:
+//! Code that several test crates share, and a map of the tests. `bloom_test.rs`, `hash_test.rs` and
+//! `filter_block_test.rs` are LevelDB's own.
 //!
-//! | source | its tests |
+//! | `src/` | tests |
 //! |---|---|
-//! | `hash.rs` | `hash_test.rs` (LevelDB's), `format/hashing.rs` |
-//! | `bloom/bits/`, `bloom/policy.rs` | `bloom_test.rs` (LevelDB's), `format/making.rs`, `asking.rs` |
-//! | `bloom/builder.rs`, `filter.rs`, `atomic.rs` | `format/making.rs`, `changing.rs`, `measuring.rs`, `threads.rs` |
+//! | `hash.rs`, `hash/` | `hash_test.rs`, `format/hashing.rs` |
+//! | `bloom/policy.rs`, `bloom/bits/` | `bloom_test.rs`, `format/creating.rs`, `format/lookups.rs` |
+//! | `bloom/builder.rs` | `format/creating.rs` |
+//! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
+//! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
-//! | `bloom/shaping/` | `rates/choices.rs` (rows), `tuned.rs`, `keys.rs`, `sizing.rs`, `runs.rs`, `blocks.rs` |
-//! | `filter_block.rs`, `internal_key.rs` | `filter_block_test.rs` (LevelDB's), `format/building.rs`, `blocks.rs` |
-//! | all of it | `format/golden.rs` (LevelDB's files), `format/api.rs`, `allocations.rs`, `leveldb/` (LevelDB itself) |
-//! | `tests/examples/inspect_table/` | `inspect_table/` |
+//! | `bloom/shaping/`, `tuned` | `rates/choices.rs`, `rates/tuned.rs`, `rates/keys.rs` |
+//! | `bloom/shaping/`, rates and runs | `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
+//! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_reader.rs` |
+//! | `internal_key.rs` | `format/block_builder.rs` |
+//! | the public API | `format/api.rs`, `allocations.rs` |
+//! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
-//! `cargo test` runs all but `leveldb`, which needs LevelDB's library, and what is ignored: minutes of
-//! measured rates in `rates`, 12 GiB of addresses in `format`, 100,000 tables in `inspect_table`. The
-//! gate, `.ci/run`, runs `leveldb` and the ignored tests of `format`, too.
+//! `inspect_table/` tests the example of this name, and the parsers in `common/`.
+//!
+//! - `cargo test` runs everything but `leveldb` and the ignored tests.
+//! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
+//! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`, and
+//!   100,000 files in `inspect_table`.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
 
 pub mod filter_blocks;
@@ -40,8 +48,8 @@ pub fn slices<K: AsRef<[u8]>>(keys: &[K]) -> Vec<&[u8]> {
     keys.iter().map(AsRef::as_ref).collect()
 }
 
-/// Asserts that the table's filter block is rebuilt byte for byte, and that each key is found
-/// behind it; returns the keys.
+/// Asserts that the table's filter block is rebuilt byte for byte, and that it matches every key;
+/// returns the keys.
 #[track_caller]
 pub fn assert_filters_are_rebuilt(
     table: &Table<'_>,
@@ -67,21 +75,21 @@ pub fn assert_filters_are_rebuilt(
     keys
 }
 
-/// The keys of a data block, all at once.
+/// All keys of a data block.
 pub fn block_keys(table: &Table<'_>, block: &DataBlock) -> Result<Vec<Vec<u8>>, TableError> {
     let mut keys = Vec::new();
     table.visit_keys(block, |key| keys.push(key.to_vec()))?;
     Ok(keys)
 }
 
-/// `len` bytes without a pattern, the same in every run.
+/// `len` pseudorandom bytes, the same in every run.
 pub fn noise(len: usize, seed: u32) -> Vec<u8> {
     let words = (0u32..).flat_map(|i| reference::hash(&i.to_le_bytes(), seed).to_le_bytes());
     words.take(len).collect()
 }
 
-/// `len` hashes, the same in every run, in which no lookup finds a pattern: those of counted keys
-/// are evenly spaced, which would flatter a false-positive rate.
+/// `len` pseudorandom hashes, the same in every run. Hashes of counted keys are evenly spaced and
+/// would flatter a false-positive rate.
 pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
     random::words(seed).map(|word| (word >> 32) as u32).take(len).collect()
 }
@@ -91,20 +99,20 @@ pub fn keys_with_hashes(hashes: &[u32]) -> Vec<[u8; 4]> {
     hashes.iter().map(|&hash| random::key_with_hash(hash)).collect()
 }
 
-/// A number from 1 to `max`, with as many of each order of magnitude; `below` draws one below
-/// another.
+/// A random number from 1 to `max`, with all orders of magnitude equally likely; `below(n)` draws a
+/// number below `n`.
 pub fn of_any_magnitude(max: usize, below: &mut impl FnMut(usize) -> usize) -> usize {
     let log2 = (below(1 << 16) * (max.ilog2() as usize + 1)) >> 16;
     ((1 << log2) + below(1 << log2)).min(max)
 }
 
-/// Draws numbers below others, the same in every run.
+/// A generator of numbers below its argument, the same in every run.
 pub fn drawn(seed: u64) -> impl FnMut(usize) -> usize {
     let mut words = random::words(seed);
     move |end| usize::try_from(words.next().expect("endless") >> 32).expect("32 bits") % end
 }
 
-/// Random numbers from `low` to `high`, as many of each order of magnitude.
+/// Random numbers from `low` to `high`, with all orders of magnitude equally likely.
 #[expect(clippy::cast_precision_loss, clippy::disallowed_methods, reason = "random")]
 pub fn log_uniform(low: f64, high: f64, seed: u64) -> impl Iterator<Item = f64> {
     random::words(seed).map(move |word| low * (high / low).powf((word >> 32) as f64 / 4294967296.0))

@@ -1,28 +1,28 @@
-//! Keys like those that are there, made by counting on.
+//! Absent keys that look like the present ones, made by counting up from these.
 
 use leveldb_filter::bloom_hash;
 
 use crate::random;
 
-/// A key gets so many neighbours one step behind the other,
+/// How many successive neighbours a key gets,
 pub(crate) const MAX_STEPS: usize = 8;
-/// and others that share all but so many bytes with it.
+/// and how many of its last bytes differ in the others.
 const CHANGED: [usize; 6] = [1, 2, 3, 5, 8, 12];
-/// So far from its end, a key is not counted on.
+/// Only so many of a key's last bytes are counted up.
 const MAX_WHEELS: usize = 64;
 
-/// What keys that count on alike have in common: their length, and in text what separates words.
+/// What keys that count alike have in common: their length, and the separators in text.
 pub(crate) fn form(key: &[u8]) -> Vec<u8> {
     let is_text = key.iter().all(|byte| (b' '..=b'~').contains(byte));
     let of_text = |byte: &u8| if byte.is_ascii_alphanumeric() { b'0' } else { *byte };
     if is_text { key.iter().map(of_text).collect() } else { vec![0; key.len()] }
 }
 
-/// An odometer: for each of the last bytes of a key, those that may stand there.
+/// An odometer: for each of a key's last bytes, the values that may stand there.
 pub(crate) struct Wheels(Vec<[u64; 4]>);
 
 impl Wheels {
-    /// Those that stand there in keys of one form.
+    /// The bytes seen in keys of one form.
     pub(crate) fn seen(keys: &[&Vec<u8>]) -> Self {
         let mut wheels = vec![[0; 4]; keys.first().map_or(0, |key| key.len().min(MAX_WHEELS))];
         for key in keys {
@@ -37,7 +37,7 @@ impl Wheels {
         Self(vec![[u64::MAX; 4]; MAX_WHEELS])
     }
 
-    /// Keys behind this one, in order.
+    /// Keys that follow this one, in order.
     pub(crate) fn neighbours(&self, key: &[u8]) -> Vec<Vec<u8>> {
         let mut neighbours = Vec::new();
         let mut next = key.to_vec();
@@ -58,7 +58,7 @@ impl Wheels {
         neighbours
     }
 
-    /// Whether there is a next key that differs before its last bytes.
+    /// Counts up, leaving the last `num_last` bytes alone; `false` if no key is left.
     fn turn(&self, key: &mut [u8], num_last: usize) -> bool {
         for (i, byte) in key.iter_mut().rev().enumerate().skip(num_last).take(self.0.len()) {
             if let Some(next) = byte.checked_add(1).and_then(|from| self.next(i, from)) {
@@ -70,7 +70,7 @@ impl Wheels {
         false
     }
 
-    /// What may stand so far from the end, from a byte on.
+    /// The least allowed byte from `from` up, `i` bytes before the end.
     fn next(&self, i: usize, from: u8) -> Option<u8> {
         let wheel = self.0.get(i)?;
         let mut word = usize::from(from >> 6);
@@ -83,7 +83,7 @@ impl Wheels {
     }
 }
 
-/// Numbers without a pattern, the same for equal bytes.
+/// A pseudorandom number that depends on the bytes only.
 pub(crate) fn rank(bytes: &[u8]) -> u64 {
     random::words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
 }

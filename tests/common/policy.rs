@@ -1,22 +1,22 @@
-//! Which policy made filters, told by their sizes.
+//! Finds the policy that made filters from their sizes.
 
 use leveldb_filter::BloomFilterPolicy;
 
-/// Of the bits of LevelDB's filters, however few keys they have.
+/// The least bytes of bits in LevelDB's filters, however few their keys.
 const MIN_BYTES: usize = 8;
-/// By so many bytes at most, tuned filters are shorter than LevelDB's.
+/// How many bytes shorter than LevelDB's filters tuned ones are at most.
 const MOST_LEFT_BY_TUNING: usize = 23;
-/// More thousandths of a bit come into question only where a table has very few keys.
+/// More thousandths of a bit are possible only if a table has very few keys.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// The size of one filter: `bytes` are those of its bits.
+/// The size of one filter; `bytes` leaves out the byte of the probe count.
 pub(crate) struct Size {
     pub(crate) keys: usize,
     pub(crate) bytes: usize,
     pub(crate) probes: u8,
 }
 
-/// A policy that makes filters of these sizes: `LevelDB`'s with whole bits, where that is possible.
+/// A policy that makes filters of these sizes: preferably `LevelDB`'s with whole bits.
 pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
     let Size { keys, bytes, probes } = *sizes.iter().max_by_key(|size| size.keys)?;
     let per_key = |bytes: usize| bytes.saturating_mul(8_000) / keys;
@@ -31,7 +31,7 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
     let kinds: [fn(BloomFilterPolicy, u8) -> BloomFilterPolicy; 3] =
         [|policy, _| policy, BloomFilterPolicy::with_num_probes, |policy, _| policy.tuned()];
     kinds.iter().find_map(|kind| {
-        // Where there is a choice, what LevelDB recommends.
+        // If several fit, LevelDB's recommendation.
         let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
         let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);

@@ -1,6 +1,6 @@
-//! Random numbers that are the same in every run, and keys of random hashes.
+//! Random numbers that are the same in every run, and keys with given hashes.
 
-/// `SplitMix64`: no number comes twice, and the upper half is the better one.
+/// `SplitMix64`: no number repeats, and the upper halves are the more random ones.
 pub(crate) fn words(mut state: u64) -> impl Iterator<Item = u64> {
     std::iter::repeat_with(move || {
         state = state.wrapping_add(0x9e3779b97f4a7c15);
@@ -10,8 +10,8 @@ pub(crate) fn words(mut state: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A key whose `bloom_hash` is `hash`: with four bytes, each step of the hash can be undone.
-#[allow(dead_code, reason = "not each crate has hashes of keys")]
+/// A key whose `bloom_hash` is `hash`: for four bytes, every step of the hash can be inverted.
+#[allow(dead_code, reason = "not every crate chooses hashes")]
 pub(crate) fn key_with_hash(hash: u32) -> [u8; 4] {
     let (m, seed): (u32, u32) = (0xc6a4a793, 0xbc9f1d34);
     let inverse_of_m = 0xd8198e9b;

@@ -1,4 +1,4 @@
-//! The oracle: LevelDB's loops as its C++ reads, too plain to be wrong.
+//! The oracle: LevelDB's loops, transcribed from its C++ too plainly to be wrong.
 //!
 //! Transcribes [`util/hash.cc`], [`util/bloom.cc`], [`table/filter_block.cc`] and
 //! `ExtractUserKey` of [`db/dbformat.h`], and shares no code with the library.
@@ -16,7 +16,7 @@
     reason = "reads as the C++ does"
 )]
 
-#[allow(unused_imports, reason = "not each crate has hashes of keys")]
+#[allow(unused_imports, reason = "not every crate chooses hashes")]
 pub(crate) use super::random::key_with_hash;
 
 const BLOOM_SEED: u32 = 0xbc9f1d34;
@@ -57,7 +57,7 @@ pub fn num_probes(bits_per_key: usize) -> u8 {
     k.clamp(1, 30) as u8
 }
 
-/// The bytes of a filter's bits, without the byte of the probe count.
+/// The length of a filter without the byte of the probe count.
 pub fn num_bytes(bits_per_key: usize, num_keys: usize) -> usize {
     let mut bits = num_keys * bits_per_key;
     if bits < 64 {
@@ -71,7 +71,7 @@ pub fn create_filter<K: AsRef<[u8]>>(bits_per_key: usize, num_probes: u8, keys: 
     create_filter_of_len(num_bytes(bits_per_key, hashes.len()), num_probes, &hashes)
 }
 
-/// The filter that LevelDB would make if it had so many bytes of bits.
+/// The filter that LevelDB would make with this many bytes of bits.
 pub fn create_filter_of_len(bytes: usize, num_probes: u8, hashes: &[u32]) -> Vec<u8> {
     let mut filter = vec![0; bytes + 1];
     filter[bytes] = num_probes;
@@ -123,8 +123,8 @@ pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     true
 }
 
-/// `FilterBlockBuilder`, whose policy is a function from keys to a filter, and whose `kFilterBaseLg`
-/// may be another than 11.
+/// `FilterBlockBuilder`, whose policy is a function from keys to a filter, with any
+/// `kFilterBaseLg`.
 pub struct FilterBlockBuilder<F> {
     create_filter: F,
     base_lg: u8,
@@ -179,8 +179,7 @@ impl<F: Fn(&[Vec<u8>]) -> Vec<u8>> FilterBlockBuilder<F> {
     }
 }
 
-/// The filter that `FilterBlockReader` gives to its policy; `None` where it answers `true` by
-/// itself.
+/// The filter that `FilterBlockReader` gives to its policy; `None` if it answers `true` without.
 pub fn block_filter(contents: &[u8], block_offset: u64) -> Option<&[u8]> {
     let n = contents.len();
     if n < 5 {
@@ -207,7 +206,7 @@ pub fn block_filter(contents: &[u8], block_offset: u64) -> Option<&[u8]> {
     if start <= limit && limit <= last_word {
         return Some(&contents[start..limit]);
     }
-    // The second: where start == limit, C++ answers `false`, though both lie outside.
+    // The second: if start == limit, C++ answers `false` even if both lie outside.
     None
 }
 
@@ -218,7 +217,7 @@ pub fn block_key_may_match(contents: &[u8], block_offset: u64, key: &[u8]) -> bo
     }
 }
 
-/// `ExtractUserKey`, which C++ allows for keys of 8 bytes and more only.
+/// `ExtractUserKey`, which C++ allows only for keys of at least 8 bytes.
 pub fn extract_user_key(internal_key: &[u8]) -> &[u8] {
     if internal_key.len() < 8 {
         return internal_key;

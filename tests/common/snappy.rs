@@ -1,17 +1,17 @@
-//! A decoder of Snappy's raw format, in which tables keep compressed blocks.
+//! A decoder of Snappy's raw format, the format of compressed blocks in tables.
 //!
-//! Any bytes get a block or an error. Nothing is allocated beyond the length that the input
-//! states, and nothing at all where the input is too short to yield so much.
+//! Any bytes yield a block or an error. The decoder allocates at most the length that the input
+//! states, and nothing if the input is too short to yield that much.
 //!
 //! Mirrors Snappy's `format_description.txt`.
 
 use std::error::Error;
 use std::fmt;
 
-/// How many bytes a copy of three bytes yields at most.
+/// The most bytes that a copy of three bytes can yield.
 ///
 /// No other element yields as much for its length: a literal is longer than what it yields, and
-/// copies of two and of five bytes yield 11 and 64.
+/// copies of two and five bytes yield 11 and 64.
 const MOST_OF_A_COPY: u64 = 64;
 const LEN_OF_A_COPY: u64 = 3;
 
@@ -42,7 +42,7 @@ pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
 
 enum Element<'a> {
     Literal(&'a [u8]),
-    /// Of what lies `offset` bytes before the end of the output.
+    /// A copy of bytes that start `offset` before the end of the output.
     Copy {
         offset: u32,
         len: usize,
@@ -50,12 +50,12 @@ enum Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// The lower two bits of the tag say what follows it, the others how long it is.
+    /// The tag's lower two bits give the kind of element, the others its length.
     fn read(tag: u8, input: &mut &'a [u8]) -> Option<Self> {
         let upper = tag >> 2;
         Some(match tag & 3 {
             0 => {
-                // 60 to 63 stand for a length in the next 1 to 4 bytes.
+                // 60 to 63 mean that the length is in the next 1 to 4 bytes.
                 let len_less_one = match upper.checked_sub(59) {
                     None | Some(0) => upper.into(),
                     Some(num_bytes) => read_number(input, num_bytes.into())?,
@@ -81,7 +81,7 @@ fn append_copy(output: &mut Vec<u8>, offset: u32, len: usize) -> Result<(), Snap
     let start = start.ok_or(SnappyError::CorruptOffset)?;
     let end = output.len() + len;
     while output.len() < end {
-        // A copy that reaches into itself repeats what it has yielded so far.
+        // A copy that overlaps its own output repeats it.
         let num_bytes = (output.len() - start).min(end - output.len());
         output.extend_from_within(start..start + num_bytes);
     }
@@ -109,7 +109,7 @@ fn read_number(input: &mut &[u8], num_bytes: usize) -> Option<u32> {
     Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
 }
 
-/// Why bytes are no block in Snappy's format.
+/// Why bytes are not a block in Snappy's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SnappyError {
     CorruptLength,

@@ -1,4 +1,4 @@
-//! One strategy for each kind of input that tests are tried on.
+//! One strategy for each kind of test input.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use proptest::test_runner::RngSeed;
 
 use super::random::words;
 
-/// The same cases in every run; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for others.
+/// The same cases in every run, unless `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is set.
 pub fn config() -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
@@ -21,12 +21,12 @@ pub fn config() -> ProptestConfig {
 
 /// Keys of up to 40 bytes, and tiny ones that often repeat.
 ///
-/// Boxed, as others that many tests draw from: each of them would compile its own copy.
+/// Boxed, like other strategies with many users, each of which would compile its own copy.
 pub fn any_key() -> BoxedStrategy<Vec<u8>> {
     prop_oneof![3 => vec(any::<u8>(), 0..=40), 1 => vec(0x7eu8..=0x81, 0..=2)].boxed()
 }
 
-/// Keys, of which few are shown.
+/// Keys; only the first are printed.
 #[derive(Clone)]
 pub struct Keys(pub Vec<Vec<u8>>);
 
@@ -43,7 +43,7 @@ impl fmt::Debug for Keys {
     }
 }
 
-/// Up to so many keys, with all that may be special about them.
+/// Up to `max` keys, with every special case.
 pub fn any_keys(max: usize) -> BoxedStrategy<Keys> {
     prop_oneof![3 => vec(any_key(), 0..=max).prop_map(Keys), 1 => many_keys(0..=max)].boxed()
 }
@@ -65,7 +65,8 @@ pub fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
         .boxed()
 }
 
-/// LevelDB's policy, or one with another number of probes, tuned, or with parts of a bit per key.
+/// LevelDB's policy, or one with another number of probes, a tuned one, or one with fractions of a
+/// bit per key.
 pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
     let bits_per_key = prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize];
     let leveldbs = bits_per_key.prop_map(BloomFilterPolicy::new).boxed();
@@ -79,12 +80,12 @@ pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
     .boxed()
 }
 
-/// A hash where an overflow or a rounded remainder would show first, or any other.
+/// Any hash, or one at which an overflow or a rounded remainder would show first.
 pub fn any_hash() -> impl Strategy<Value = u32> {
     prop_oneof![0..=16u32, u32::MAX - 16..=u32::MAX, any::<u32>()]
 }
 
-/// A filter's bytes, of which few are shown.
+/// A filter's bytes; only the first are printed.
 #[derive(Clone)]
 pub struct Filter(pub Vec<u8>);
 
@@ -95,8 +96,8 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// Bytes to be read as a filter, also such as no policy makes: half of the bits set, three quarters
-/// of them, and so on, since many probes seldom match else.
+/// Bytes to read as a filter, whether or not a policy makes them: with half of the bits set, three
+/// quarters, and so on, since otherwise many probes rarely match.
 pub fn any_filter(len: RangeInclusive<usize>) -> BoxedStrategy<Filter> {
     let num_probes = prop_oneof![4 => 0..=30_u8, 1 => any::<u8>()];
     (len, num_probes, 0..=3_usize, any::<u64>())
@@ -119,8 +120,8 @@ pub fn any_filter(len: RangeInclusive<usize>) -> BoxedStrategy<Filter> {
 /// The offset of each data block, and its keys.
 pub type DataBlocks = Vec<(u64, Vec<Vec<u8>>)>;
 
-/// A `base_lg`, mostly LevelDB's, and data blocks on both sides of the bounds between the ranges,
-/// and anywhere in a few of them.
+/// A `base_lg`, mostly LevelDB's, and data blocks on both sides of range boundaries and anywhere in
+/// a few ranges.
 pub fn any_data_blocks() -> BoxedStrategy<(u8, DataBlocks)> {
     let base_lg = prop_oneof![Just(11), 0..64_u8];
     base_lg.prop_flat_map(|base_lg| (Just(base_lg), data_blocks(base_lg))).boxed()

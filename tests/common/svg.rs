@@ -8,15 +8,15 @@ const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 775.0;
 const TOP: f64 = 64.0;
-/// What labels take below a plot.
+/// The height of the labels below a plot.
 const FOOT: f64 = 65.0;
 
-/// White on its own, to be read on light and dark pages.
+/// Has a white background of its own, to be readable on light and dark pages.
 const STYLE: &str = "text{font:14px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;\
 fill:#1f2328}.title{font-size:16px;font-weight:600}.middle{text-anchor:middle}\
 .end{text-anchor:end}.grid{stroke:#d8dee4}.line{fill:none;stroke-width:2}";
 
-/// How a line looks, and the dots that belong to it.
+/// The style of a line and its dots.
 #[derive(Clone, Copy)]
 pub(crate) struct Stroke {
     pub(crate) color: &'static str,
@@ -25,13 +25,13 @@ pub(crate) struct Stroke {
     pub(crate) has_dots: bool,
 }
 
-/// A plot with a logarithmic axis for the number of keys, and one for what it shows.
+/// A plot with a logarithmic axis for the number of keys, and one for the values.
 pub(crate) struct Plot {
     title: String,
     body: String,
     bottom: f64,
     num_keys: RangeInclusive<usize>,
-    /// Where the other axis begins, if it is logarithmic.
+    /// Where the axis of the values begins, if it is logarithmic.
     least: Option<f64>,
     max: f64,
 }
@@ -47,13 +47,13 @@ impl Plot {
     }
 
     /// The same with a logarithmic axis from `least` on, above 0.
-    #[allow(dead_code, reason = "not each figure has one")]
+    #[allow(dead_code, reason = "not every figure has one")]
     pub(crate) fn logarithmic_from(self, least: f64) -> Self {
         Self { least: Some(least), ..self }
     }
 
     /// The same in an image of another height.
-    #[allow(dead_code, reason = "not each figure has another one")]
+    #[allow(dead_code, reason = "not every figure sets it")]
     pub(crate) fn with_height(self, height: f64) -> Self {
         Self { bottom: height - FOOT, ..self }
     }
@@ -73,14 +73,14 @@ impl Plot {
         self.bottom - share * (self.bottom - TOP)
     }
 
-    /// A line across at `value`, and its label.
+    /// A horizontal line at `value`, and its label.
     pub(crate) fn value(&mut self, value: f64, label: &str) {
         let y = self.y(value);
         let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
         self.text("end", LEFT - 8.0, y + 5.0, label);
     }
 
-    /// A line upwards at `num_keys`, and its label.
+    /// A vertical line at `num_keys`, and its label.
     pub(crate) fn num_keys(&mut self, num_keys: usize, label: &str) {
         let x = self.x(num_keys);
         let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{}\"/>", self.bottom);
@@ -102,13 +102,13 @@ impl Plot {
         }
     }
 
-    /// What the lines are, in columns of so many `rows` at the top left corner.
-    #[allow(dead_code, reason = "not each figure has it there")]
+    /// The legend, in columns of `rows` rows, in the top left corner.
+    #[allow(dead_code, reason = "not every figure has it there")]
     pub(crate) fn legend(&mut self, rows: u8, column_width: f64, lines: &[(Stroke, &str)]) {
         self.legend_from(LEFT + 20.0, rows, column_width, lines);
     }
 
-    /// The same from `left` on.
+    /// The legend with its left edge at `left`.
     pub(crate) fn legend_from(
         &mut self,
         left: f64,
@@ -160,7 +160,7 @@ impl Plot {
     }
 
     /// The image of this plot.
-    #[allow(dead_code, reason = "not each figure has one plot")]
+    #[allow(dead_code, reason = "not every figure has one plot")]
     pub(crate) fn finish(self) -> String {
         stacked([self])
     }
@@ -171,7 +171,7 @@ impl Plot {
     }
 }
 
-/// The image of several plots of the same numbers of keys, each below the one before.
+/// One image of several plots over the same numbers of keys, one below the other.
 pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
     let title = plots.each_ref().map(|plot| plot.title.as_str()).join("; ");
     let height: f64 = plots.iter().map(|plot| plot.bottom + FOOT).sum();

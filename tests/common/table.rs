@@ -1,8 +1,8 @@
-//! A reader of LevelDB's table files, and of the MANIFEST that names them: as much of both as a
-//! look at the filters takes.
+//! A reader of LevelDB's table files, and of the MANIFEST that names them: only what is needed to
+//! inspect filters.
 //!
-//! Any bytes get an answer or an error. Time is linear in the length of the file and of its keys,
-//! of which only so many are read; memory holds the index block and one data block at a time.
+//! Any bytes yield an answer or an error. Time is linear in the length of the file and of its keys,
+//! whose total length is limited; memory holds the index block and one data block at a time.
 //!
 //! Mirrors `table/format.cc` and `table/table.cc`.
 
@@ -17,7 +17,7 @@ pub(crate) use source::Source;
 mod block;
 #[path = "table/crc32c.rs"]
 pub(crate) mod crc32c;
-#[allow(dead_code, reason = "not each crate looks at databases")]
+#[allow(dead_code, reason = "not every crate looks at databases")]
 #[path = "table/directory.rs"]
 pub(crate) mod directory;
 #[path = "table/error.rs"]
@@ -26,7 +26,7 @@ mod error;
 pub(crate) mod log;
 #[path = "table/manifest.rs"]
 pub(crate) mod manifest;
-#[allow(dead_code, reason = "not each crate looks at databases")]
+#[allow(dead_code, reason = "not every crate looks at databases")]
 #[path = "table/ranges.rs"]
 pub(crate) mod ranges;
 #[path = "snappy.rs"]
@@ -37,7 +37,7 @@ mod source;
 pub(crate) mod varint;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
-/// Of its tables in blocks, since its format version 1.
+/// The magic number of `RocksDB`'s block-based tables, since format version 1.
 const ROCKSDB_MAGIC: u64 = 0x88e241b785f4cff7;
 
 /// Two block handles, padded, and the magic number.
@@ -62,14 +62,14 @@ pub(crate) struct FilterBlock<'a> {
 #[derive(Debug)]
 pub(crate) struct DataBlock {
     handle: BlockHandle,
-    /// The offset behind the block and its trailer.
+    /// The offset just after the block and its trailer.
     pub(crate) end: u64,
-    /// At or above each key of this block, and below each key of the next.
-    #[allow(dead_code, reason = "not each crate looks for a key")]
+    /// At or after every key of this block, and before every key of the next.
+    #[allow(dead_code, reason = "not every crate looks for a key")]
     pub(crate) index_key: Vec<u8>,
 }
 
-/// The entry of the metaindex block that is a filter's.
+/// The filter's entry in the metaindex block.
 #[derive(Debug)]
 struct FilterEntry {
     policy_name: String,
@@ -95,14 +95,14 @@ impl<'a> Table<'a> {
         &self.data_blocks
     }
 
-    /// What all keys of the table may take together.
+    /// The limit on the total length of the table's keys.
     pub(crate) fn key_budget(&self) -> KeyBudget {
         KeyBudget::of_data(self.source.len())
     }
 
-    /// The place of the data block that a lookup reads, whether the user keys ascend or descend;
-    /// `None` where there is no block.
-    #[allow(dead_code, reason = "not each crate looks for a key")]
+    /// The place of the data block that a lookup reads, whether user keys ascend or descend; `None`
+    /// if there is no such block.
+    #[allow(dead_code, reason = "not every crate looks for a key")]
     pub(crate) fn place_of(&self, user_key: &[u8], trailer_len: usize) -> Option<usize> {
         let blocks = self.data_blocks();
         let of_block = |block: &'_ DataBlock| {
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
     }
 
     /// Visits the keys of a data block in order, up to where it is corrupt.
-    #[allow(dead_code, reason = "not each crate looks at single blocks")]
+    #[allow(dead_code, reason = "not every crate looks at single blocks")]
     pub(crate) fn visit_keys(
         &self,
         block: &DataBlock,
@@ -125,7 +125,7 @@ impl<'a> Table<'a> {
         self.visit_keys_within(&mut self.key_budget(), block, visit)
     }
 
-    /// The same as long as the budget lasts.
+    /// [`visit_keys`](Self::visit_keys) as long as the budget lasts.
     pub(crate) fn visit_keys_within(
         &self,
         budget: &mut KeyBudget,
@@ -172,15 +172,16 @@ fn read_metaindex(
     Ok(filter)
 }
 
-/// `None` of what is no filter. The name of a filter that only `RocksDB` makes stands with its kind.
+/// `None` if the entry is not a filter's. A filter that only `RocksDB` makes keeps its kind in the
+/// name.
 fn policy_name(key: &[u8]) -> Option<&[u8]> {
     let rocksdbs = [&b"fullfilter."[..], b"partitionedfilter."];
     key.strip_prefix(b"filter.")
         .or_else(|| rocksdbs.iter().any(|kind| key.starts_with(kind)).then_some(key))
 }
 
-/// The data blocks of an index, each behind the one before it: an index that named a block again
-/// and again would make a small file a large one.
+/// The data blocks of an index, each after the one before it: an index that repeated a block would
+/// make a small file a large one.
 fn read_index(source: Source<'_>, handle: BlockHandle) -> Result<Vec<DataBlock>, TableError> {
     let mut blocks: Vec<DataBlock> = Vec::new();
     let mut outcome = Ok(());

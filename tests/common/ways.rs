@@ -1,4 +1,4 @@
-//! Every way to make a filter, and every way to ask one.
+//! Every way to make a filter, and every way to look up keys in one.
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder,
@@ -7,7 +7,7 @@ use leveldb_filter::{
 
 use super::{reference, slices};
 
-/// Shows `see` the filter that `policy` makes of `keys`, by every way to make it.
+/// Calls `see` with the filter that `policy` makes of `keys`, once for every way to make it.
 pub fn for_each_filter(
     policy: BloomFilterPolicy,
     keys: &[&[u8]],
@@ -68,7 +68,7 @@ pub fn for_each_filter(
     }
 }
 
-/// The answers for `keys` that `filter` gives, any bytes, by every way to ask it.
+/// What every way of looking up `keys` in `filter`, which may be any bytes, answers.
 pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> {
     fn batch(num_keys: usize, before: bool, ask: impl Fn(&mut [bool])) -> Vec<bool> {
         let mut matches = vec![before; num_keys];
@@ -115,7 +115,7 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
                 answers.push(("hashes_may_match", batch(keys.len(), before, ask)));
             }
         }
-        // What the documentation says to make of it.
+        // The answer that the documentation gives for such filters.
         Err(error) => {
             let may_match = matches!(error, InvalidFilter::ReservedProbeCount { .. });
             answers.push(("error", vec![may_match; keys.len()]));
@@ -124,7 +124,7 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
     answers
 }
 
-/// Asserts that every way to make the filter of `keys` makes the bytes of the oracle.
+/// Asserts that every way to make the filter of `keys` makes the oracle's bytes.
 pub fn assert_makes_as_reference<K: AsRef<[u8]>>(policy: BloomFilterPolicy, keys: &[K]) {
     let hashes: Vec<_> = keys.iter().map(|key| reference::bloom_hash(key.as_ref())).collect();
     let shape = policy.shape(keys.len());
@@ -136,7 +136,7 @@ pub fn assert_makes_as_reference<K: AsRef<[u8]>>(policy: BloomFilterPolicy, keys
     });
 }
 
-/// Asserts that every way to ask `filter` gives the oracle's answers.
+/// Asserts that every way of looking up `keys` in `filter` gives the oracle's answers.
 #[track_caller]
 pub fn assert_answers_as_reference<K: AsRef<[u8]>>(filter: &[u8], keys: &[K]) {
     let keys = slices(keys);
@@ -154,7 +154,7 @@ pub fn assert_answers_as_reference<K: AsRef<[u8]>>(filter: &[u8], keys: &[K]) {
     }
 }
 
-/// With the trailer of internal keys, which may be anything.
+/// The keys with the trailer of internal keys, which may be any bytes.
 fn internal_keys(keys: &[&[u8]]) -> Vec<Vec<u8>> {
     (0_u64..).zip(keys).map(|(i, key)| [key, &(i << 8 | 1).to_le_bytes()[..]].concat()).collect()
 }

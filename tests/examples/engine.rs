@@ -1,7 +1,7 @@
 //! A small annotated storage engine: the filters of the memtable and the levels are in
-//! `engine/db.rs`, the filter block of a table in `engine/table.rs`. Here engines with three kinds of
-//! filters are filled with two kinds of keys, opened again, and asked; then a filter block is damaged.
-//! `cargo run --release --example engine` runs it.
+//! `engine/db.rs`, the filter block of a table in `engine/table.rs`. Here engines with three kinds
+//! of filters are filled with two kinds of keys, opened again, and asked; then a filter block is
+//! damaged. `cargo run --release --example engine` runs it.
 
 use std::io::{self, Write};
 use std::ops::Range;

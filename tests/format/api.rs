@@ -1,5 +1,4 @@
-//! The shape of the API: what holds a policy, what is known at compile time, what is printed, and
-//! what panics.
+//! The API: policies behind pointers, constants, traits, `Debug` and error texts, and panics.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -37,9 +36,9 @@ fn policies_are_made_at_compile_time() {
     assert_eq!((POLICY.shape(100).filter_len(), POLICY.shape(100).num_probes()), (201, 8));
 }
 
-/// Compiled only if what they call is `const`, and if a match on the error needs its last arm.
+/// Compiles only if these functions are `const` and a match on the error needs its last arm.
 #[test]
-fn what_is_known_at_compile_time_is_const_and_errors_may_become_more() {
+fn constructors_and_getters_are_const_and_invalid_filter_is_non_exhaustive() {
     const BUILDER: FilterBlockBuilder<BloomFilterPolicy> = FilterBlockBuilder::new(POLICY);
     const LARGE_RANGES: FilterBlockBuilder<BloomFilterPolicy> =
         FilterBlockBuilder::with_base_lg(POLICY, 19);
@@ -72,7 +71,7 @@ fn what_is_known_at_compile_time_is_const_and_errors_may_become_more() {
 }
 
 #[test]
-fn a_policy_answers_the_same_whatever_holds_it() {
+fn references_boxes_and_arcs_of_a_policy_are_policies() {
     fn assert_is_policy(policy: impl FilterPolicy) {
         assert_eq!(policy.name(), POLICY.name());
         let filter = create_filter(&policy, &["fig", "lime"]);
@@ -97,7 +96,7 @@ fn a_policy_answers_the_same_whatever_holds_it() {
     assert_is_policy(shared);
 }
 
-/// For a comparator that ignores what follows an at sign.
+/// For a comparator that ignores everything after an at sign.
 struct IgnoreTag<P>(P);
 
 fn without_tag(key: &[u8]) -> &[u8] {
@@ -120,7 +119,7 @@ impl<P: FilterPolicy> FilterPolicy for IgnoreTag<P> {
 }
 
 #[test]
-fn a_wrapper_that_cuts_keys_keeps_them_inside_the_policy_of_internal_keys_only() {
+fn a_wrapper_that_cuts_keys_loses_keys_unless_it_is_inside_internal_key_policy() {
     fn num_lost(policy: impl FilterPolicy) -> usize {
         let internal_key = |i: u64, tag: &str, sequence: u64| {
             let trailer = (sequence << 8 | 1).to_le_bytes();
@@ -175,9 +174,9 @@ fn the_default_has_10_bits_per_key_and_leveldbs_name() {
     assert_eq!(InternalKeyPolicy::new(POLICY).name(), POLICY.name());
 }
 
-/// In whatever order a policy is put together.
+/// In any order of calls.
 #[test]
-fn another_name_changes_no_byte() {
+fn with_name_changes_no_byte() {
     let name = BloomFilterPolicy::GOLEVELDB_NAME;
     for millibits in [0, 300, 9_750, 10_000, 24_001] {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
@@ -200,7 +199,7 @@ fn another_name_changes_no_byte() {
 }
 
 #[test]
-fn another_number_of_probes_changes_no_length_and_the_last_call_counts() {
+fn with_num_probes_keeps_lengths_and_the_last_call_wins() {
     let policy = BloomFilterPolicy::default();
     for num_probes in 1..=30 {
         let changed = policy.with_num_probes(num_probes);
@@ -215,7 +214,7 @@ fn another_number_of_probes_changes_no_length_and_the_last_call_counts() {
 }
 
 #[test]
-fn what_is_printed_tells_the_shape_and_no_key() {
+fn debug_output_has_the_shape_and_no_keys() {
     let shape = POLICY.shape(1000);
     let atomic = AtomicBloomFilter::new(shape);
     assert_eq!(atomic.shape(), shape);
@@ -251,7 +250,7 @@ fn errors_say_what_is_wrong() {
 }
 
 #[test]
-fn lists_of_different_lengths_panic() {
+fn slices_of_different_lengths_panic() {
     let filter = BloomFilter::empty(POLICY.shape(1));
     let hashes = [BloomHash::default()];
     for num_others in [0, 2] {
@@ -268,7 +267,7 @@ fn lists_of_different_lengths_panic() {
 }
 
 #[test]
-fn numbers_that_the_format_does_not_have_panic() {
+fn probe_counts_and_base_lgs_out_of_range_panic() {
     for num_probes in [0, 31, 255] {
         let message = "number of probes not in 1..=30";
         assert_panics(message, || _ = BloomFilterPolicy::default().with_num_probes(num_probes));
@@ -280,7 +279,7 @@ fn numbers_that_the_format_does_not_have_panic() {
 }
 
 #[test]
-fn a_block_offset_may_stay_in_the_range_of_the_last_filter_but_not_go_back() {
+fn a_block_offset_before_the_range_of_the_last_filter_panics() {
     let mut builder = FilterBlockBuilder::new(POLICY);
     builder.start_block(5000);
     builder.start_block(4096);
@@ -290,7 +289,7 @@ fn a_block_offset_may_stay_in_the_range_of_the_last_filter_but_not_go_back() {
 }
 
 #[test]
-fn a_length_above_usize_panics_before_a_buffer_is_touched() {
+fn a_length_above_usize_panics_and_leaves_buffers_unchanged() {
     let longest = BloomFilterPolicy::new(usize::MAX);
     assert_eq!(longest.shape(1).filter_len(), usize::MAX / 8 + 2);
     assert_eq!(longest.shape(1).num_bits(), (usize::MAX as u64).saturating_add(1));

@@ -1,4 +1,4 @@
-//! Every byte and every answer that LevelDB gave, from the files in `tests/golden`.
+//! Every byte and every answer in the files that LevelDB wrote, in `tests/golden`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy, hash};
 use crate::common::table::Table;
 use crate::common::{assert_filters_are_rebuilt, block_keys, create_filter};
 
-/// Whether a table's keys end in the 8-byte trailer of internal keys, which filters leave out.
+/// Whether a table's keys end in the 8-byte trailer of internal keys, which filters ignore.
 #[derive(Clone, Copy, PartialEq)]
 enum Keys {
     Internal,
@@ -16,9 +16,9 @@ enum Keys {
 }
 use Keys::{Internal, User};
 
-/// A file of a table, its keys, the name of its filters' policy with the bits per key and `base_lg`,
-/// the number of data blocks and of keys, and FNV-1a 64 of the keys that LevelDB's iterator gives,
-/// each behind its length as a u32, where LevelDB was asked.
+/// A file of a table, its keys, the name of its filters' policy with the bits per key and
+/// `base_lg`, the number of data blocks and of keys, and FNV-1a 64 of the keys that LevelDB's
+/// iterator gives, each behind its length as a u32, where LevelDB was asked.
 type GoldenTable =
     (&'static str, Keys, Option<(&'static str, usize, u8)>, usize, usize, Option<u64>);
 
@@ -45,7 +45,7 @@ fn golden(file: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines of a file of vectors, split into columns; `num_lines` so that none can go missing.
+/// The lines of a file of vectors, split into columns; checks their number.
 fn vectors<const COLUMNS: usize>(file: &str, num_lines: usize) -> Vec<[String; COLUMNS]> {
     let text = String::from_utf8(golden(file)).expect("vectors are text");
     let lines: Vec<_> = text

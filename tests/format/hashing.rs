@@ -1,4 +1,4 @@
-//! Hashes, of one key and of many side by side.
+//! Hashes of one key, and of many keys at once.
 
 use leveldb_filter::{BloomHash, bloom_hash, bloom_hashes, hash};
 
@@ -15,7 +15,7 @@ fn keys_of_every_length_have_leveldbs_hash() {
     }
 }
 
-/// What the tests take for granted where they choose hashes.
+/// Tests that choose hashes rely on this.
 #[test]
 fn every_hash_has_a_key_of_four_bytes() {
     for hash in (0..=u32::MAX).step_by(65_521).chain([1, u32::MAX]) {
@@ -34,7 +34,7 @@ fn assert_hashes_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize
 }
 
 #[test]
-fn keys_of_any_lengths_are_hashed_side_by_side_as_one_by_one() {
+fn hashing_many_keys_gives_the_hashes_of_each() {
     let bytes = noise(70_000, 1);
     for num_keys in [0, 1, 5, 7, 8, 9, 20, 64, 127, 128, 129, 200] {
         for len in 0..80 {

@@ -1,5 +1,5 @@
-//! A filter that threads fill and ask at once: the bytes and answers of one that a single thread
-//! fills.
+//! A filter that several threads fill and look up at once has the bytes and answers of one filled
+//! by a single thread.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::common::strategies::{any_hash, any_keys, any_policy, config};
 use crate::common::{keys_with_hashes, reference};
 
-/// Two threads set the same bits in the same order; who falls behind goes on where the other is.
+/// Two threads set the same bits in the same order; the slower one skips ahead to the other.
 /// Returns how many bits they found unset, and how many are set in the end.
 fn race_to_the_same_bytes() -> (u64, u64) {
     const NUM_BITS: u32 = 1 << 18;
@@ -41,11 +41,12 @@ fn race_to_the_same_bytes() -> (u64, u64) {
     (counts.iter().sum(), filter.into_filter().count_ones())
 }
 
-/// If a thread overwrote what the other has just set, a bit would be lost, or new to both.
+/// If one thread overwrote a bit that the other has just set, the bit would be lost, or new to
+/// both.
 #[test]
 fn threads_that_change_the_same_bytes_lose_no_bit() {
     let begin = Instant::now();
-    // Where two processors are free, a race or two would show it.
+    // With two free processors, one or two races would show it.
     while begin.elapsed() < Duration::from_millis(500) {
         let (num_new, num_set) = race_to_the_same_bytes();
         assert_eq!(num_new, num_set);
@@ -59,7 +60,7 @@ fn key(writer: u32, i: u32) -> [u8; 8] {
     (u64::from(writer) << 32 | u64::from(i)).to_le_bytes()
 }
 
-/// Counts a writer until it ends, be it by a panic.
+/// Counts a writer until it ends, normally or by a panic.
 struct Writing<'a>(&'a AtomicU32);
 
 impl Drop for Writing<'_> {
@@ -68,8 +69,8 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// Two threads insert keys and publish their number, and two look up each key that they see
-/// published, until both writers have ended.
+/// Two threads insert keys and publish their number; two more look up every published key until
+/// both writers have ended.
 #[test]
 fn keys_are_found_as_soon_as_they_are_published() {
     let shape = BloomFilterPolicy::new(10).shape(2 * KEYS_PER_WRITER as usize);
@@ -94,7 +95,7 @@ fn keys_are_found_as_soon_as_they_are_published() {
                     let is_last_look = num_writing.load(Ordering::Acquire) == 0;
                     for (writer, (seen, published)) in (0..).zip(seen.iter_mut().zip(&published)) {
                         let end = published.load(Ordering::Acquire);
-                        // The newest first, as it is the one that may be missing.
+                        // The newest first, since only it may be missing.
                         for i in (*seen..end).rev() {
                             assert!(filter.key_may_match(&key(writer, i)), "{i} of {end}");
                         }

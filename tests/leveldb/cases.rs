@@ -1,4 +1,4 @@
-//! The cases that are tried on LevelDB, others in each run.
+//! Runs tests with LevelDB on cases that differ in each run.
 
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
@@ -16,7 +16,7 @@ static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("LEVELDB_FILTER_SEE
     Err(_) => RandomState::new().build_hasher().finish(),
 });
 
-/// Tries `test` on so many cases, with a LevelDB of its own.
+/// Runs `test` on so many cases, with its own LevelDB process.
 pub(crate) fn check<S: Strategy>(cases: u32, case: S, test: impl Fn(&mut LevelDb, S::Value)) {
     println!("LEVELDB_FILTER_SEED={}", *SEED);
     let leveldb = RefCell::new(LevelDb::start().unwrap_or_else(|missing| panic!("{missing}")));

@@ -1,4 +1,4 @@
-//! A database's tables, whose filter blocks are exchanged in place for others of the format.
+//! Replaces the filter blocks of a database's tables in place.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use crate::contents::{UNCOMPRESSED, append_block, append_footer, block, varint};
 
 const FOOTER_LEN: usize = 48;
 
-/// A path that nothing else uses, and nothing is left at.
+/// A path that nothing else uses, deleted when dropped.
 pub(crate) struct TempPath(pub(crate) PathBuf);
 
 impl TempPath {
@@ -39,8 +39,9 @@ pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
 }
 
-/// Gives the table filters for ranges of 2<sup>`base_lg`</sup> bytes where LevelDB's were. The file
-/// keeps its length, and all before the filters and behind the metaindex block keeps its place.
+/// Replaces LevelDB's filters in the table by filters for ranges of 2<sup>`base_lg`</sup> bytes.
+/// The file keeps its length; everything before the filters and after the metaindex block stays in
+/// place.
 pub(crate) fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base_lg: u8) {
     let mut file = fs::read(path).unwrap();
     let table = Table::open(&file).unwrap();
@@ -69,7 +70,7 @@ pub(crate) fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base
     fs::write(path, file).unwrap();
 }
 
-/// The offset and the length of the index block, behind those of the metaindex block.
+/// The offset and the length of the index block, which follow those of the metaindex block.
 fn index_handle(mut footer: &[u8]) -> [u64; 2] {
     let mut number = || read_varint(&mut footer).expect("a number");
     let [_, _, offset, len] = [(); 4].map(|()| number());

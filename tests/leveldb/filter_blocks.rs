@@ -1,4 +1,4 @@
-//! Databases of LevelDB's with other filter blocks of the format.
+//! LevelDB's databases with this crate's filter blocks.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use crate::database::{TempPath, exchange_filter_block, tables};
 use crate::process::{LevelDb, Request};
 use crate::tables::{Options, any_options, any_writes, write_database};
 
-/// What a lookup needs of a table, until it reads a data block.
+/// What a lookup uses of a table before it reads a data block.
 struct Filters {
     user_keys: RangeInclusive<Vec<u8>>,
-    /// For each data block, the user key of its index entry, and its offset.
+    /// The user key of each data block's index entry, and the block's offset.
     index: Vec<(Vec<u8>, u64)>,
     reader: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
 }
@@ -43,7 +43,8 @@ impl Filters {
         Self { user_keys: first.expect("a key")..=last, index, reader }
     }
 
-    /// Whether LevelDB reads a data block for an absent key, if it looks into this table at all.
+    /// Whether LevelDB reads a data block for an absent key; `None` if it does not consult this
+    /// table.
     fn may_match(&self, absent: &[u8]) -> Option<bool> {
         if !(&**self.user_keys.start()..=&**self.user_keys.end()).contains(&absent) {
             return None;
@@ -54,7 +55,7 @@ impl Filters {
     }
 }
 
-/// Absent keys behind present ones: many for each data block of each table.
+/// Absent keys just after present ones: many for each data block of each table.
 fn absent_keys(values: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
     let suffixes = words(1).map(u64::to_le_bytes);
     let present = values.keys().flat_map(|key| [key; 4]);
@@ -62,7 +63,7 @@ fn absent_keys(values: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
     absent.filter(|key| !values.contains_key(key)).collect()
 }
 
-/// How many blocks LevelDB reads for absent keys, once it has found every key.
+/// How many blocks LevelDB reads for absent keys; before, checks that it finds every present key.
 fn count_reads(
     leveldb: &mut LevelDb,
     path: &TempPath,

@@ -1,4 +1,4 @@
-//! LevelDB in a process of its own: `leveldb.cc`, compiled where it is needed, and asked over pipes.
+//! LevelDB in a process of its own: compiles `leveldb.cc`, and talks to it over pipes.
 
 use std::ffi::OsStr;
 use std::io::{BufReader, Read, Write};
@@ -7,19 +7,19 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs, process};
 
-/// The running process; dropped, it ends.
+/// The running process, which ends when this is dropped.
 pub(crate) struct LevelDb {
     process: Child,
-    /// `None` once the process shall end.
+    /// `None` once the process is to end.
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-/// A request, as the head of `leveldb.cc` describes it.
+/// A request in the format described at the top of `leveldb.cc`.
 pub(crate) struct Request(Vec<u8>);
 
 impl LevelDb {
-    /// Starts LevelDB, or says in one line what is missing.
+    /// Starts LevelDB, or returns one line that says what is missing.
     pub(crate) fn start() -> Result<Self, String> {
         static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
         let program = PROGRAM.get_or_init(compile).as_ref()?;
@@ -96,7 +96,8 @@ impl Request {
     }
 }
 
-/// The compiled program. The test or bench that compiles it last wins; all compile the same.
+/// The compiled program. If several tests or benches compile it, the last wins; all compile the
+/// same.
 fn compile() -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/leveldb/leveldb.cc");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leveldb");
@@ -110,12 +111,12 @@ fn compile() -> Result<PathBuf, String> {
     if !output.status.success() {
         return Err(missing(&compiler, &String::from_utf8_lossy(&output.stderr)));
     }
-    // In one step, for others who start it at this moment.
+    // Atomic, since others may be starting the program right now.
     fs::rename(&unfinished, &program).map_err(|error| format!("{}: {error}", program.display()))?;
     Ok(program)
 }
 
-/// What to install, and the line that says what failed.
+/// The message that says what to install, with the line that says what failed.
 fn missing(compiler: &OsStr, errors: &str) -> String {
     let is_cause = |line: &&str| line.contains("error:") || line.contains("cannot find");
     format!(

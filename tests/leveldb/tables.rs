@@ -1,4 +1,4 @@
-//! The filter blocks of tables that LevelDB writes.
+//! Filter blocks in tables written by LevelDB.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use crate::common::table::Table;
 use crate::database::{TempPath, tables};
 use crate::process::{LevelDb, Request};
 
-/// Behind an internal key's user key: its sequence number and type.
+/// After an internal key's user key: its sequence number and type.
 const TRAILER_LEN: usize = 8;
 
 /// LevelDB's options that shape a table.
@@ -47,14 +47,14 @@ pub(crate) fn any_options() -> BoxedStrategy<Options> {
 }
 
 fn any_values() -> BoxedStrategy<Values> {
-    // The longest fill a data block each, and leave filters without keys.
+    // The longest values fill a data block each, which leaves filters without keys.
     let max_len = prop_oneof![3 => 1..=200_u64, 1 => 1..=8_000_u64];
     (max_len, any::<bool>(), any::<u64>())
         .prop_map(|(max_len, compressible, seed)| Values { max_len, compressible, seed })
         .boxed()
 }
 
-/// Keys that share what is before their numbers.
+/// Keys of a common prefix and a number.
 fn numbered_keys(max: u32) -> impl Strategy<Value = Keys> {
     (0..=max).prop_map(|num_keys| {
         Keys((0..num_keys).map(|i| format!("user{i:08}").into_bytes()).collect())
@@ -76,7 +76,7 @@ impl Options {
 }
 
 impl Values {
-    /// Values without end, none of them empty.
+    /// An endless series of values, none of them empty.
     fn iter(self) -> impl Iterator<Item = Vec<u8>> {
         let mut words = words(self.seed);
         std::iter::repeat_with(move || {
@@ -171,7 +171,7 @@ pub(crate) fn any_writes() -> BoxedStrategy<Writes> {
         .boxed()
 }
 
-/// Where `compacted`, no two tables have a key, and none a deleted one.
+/// If `compacted`, no key is in two tables, and no deleted key in any.
 pub(crate) fn write_database(
     leveldb: &mut LevelDb,
     path: &TempPath,

@@ -1,4 +1,4 @@
-//! Blocks: where they lie, what they hold, and their entries.
+//! Blocks: their handles, contents and entries.
 //!
 //! Mirrors `table/format.cc` and `table/block.cc`.
 
@@ -10,7 +10,7 @@ use super::snappy;
 use super::source::Source;
 use super::varint::{read_len, read_varint};
 
-/// Behind each block: its compression type, and a checksum of both.
+/// After each block: its compression type, and a checksum of both.
 const TRAILER_LEN: u64 = 5;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +19,11 @@ pub(super) struct BlockHandle {
     pub(super) size: u64,
 }
 
-/// How many bytes of keys may still be visited.
+/// How many more bytes of keys may be visited.
 ///
-/// Prefix compression that never restarts makes a small block say quadratically much. Tables with
-/// long common prefixes and few restarts have keys of some hundred times the file.
+/// Prefix compression without restarts lets a block's keys grow with the square of its length.
+/// Tables with long common prefixes and few restarts have keys some hundred times as long as the
+/// file.
 #[derive(Debug)]
 pub(crate) struct KeyBudget {
     max: u64,
@@ -32,8 +33,8 @@ pub(crate) struct KeyBudget {
 impl KeyBudget {
     const MAX_EXPANSION: u64 = 512;
     const MAX_OF_SMALL_FILES: u64 = 4 << 30;
-    /// Of keys that are kept. Those of an index share nothing, and Snappy keeps any block to 21 1/3
-    /// times its length in the file.
+    /// For keys that are kept. Keys of an index share no prefixes, and Snappy expands a block to at
+    /// most 21 1/3 times its length in the file.
     const MAX_EXPANSION_OF_INDEX: u64 = 64;
 
     pub(super) fn of_data(file_len: u64) -> Self {
@@ -60,12 +61,12 @@ impl BlockHandle {
         Some(Self { offset: read_varint(input)?, size: read_varint(input)? })
     }
 
-    /// The offset behind the block and its trailer.
+    /// The offset just after the block and its trailer.
     pub(super) fn end(self) -> Option<u64> {
         self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN)
     }
 
-    /// What the block holds: of a compressed one, a copy.
+    /// The block's contents; a copy if the block is compressed.
     pub(super) fn read(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
         let Self { offset, size } = self;
         let outside = TableError::OutsideFile { offset, size };
@@ -132,7 +133,7 @@ fn entries(block: &[u8]) -> Option<&[u8]> {
     rest.get(..rest.len().checked_sub(restarts_len)?)
 }
 
-/// Makes of the key before it the key of the first entry, and returns its value.
+/// Turns the previous key into the key of the first entry, and returns its value.
 fn read_entry<'a>(rest: &mut &'a [u8], key: &mut Vec<u8>) -> Option<&'a [u8]> {
     let shared = read_len(rest)?;
     let non_shared = read_len(rest)?;

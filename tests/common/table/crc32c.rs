@@ -2,13 +2,12 @@
 //!
 //! Mirrors `util/crc32c.cc` and `util/crc32c.h`.
 
-/// The CRC-32C of `data`, masked as LevelDB stores it: a checksum of bytes that hold checksums
-/// is a weak one.
+/// The CRC-32C of `data`, masked as LevelDB stores it: a CRC of bytes that contain CRCs is weak.
 pub(crate) fn masked_crc32c(data: &[u8]) -> u32 {
     masked_crc32c_of([data])
 }
 
-/// That of several parts, one behind the other.
+/// The checksum of several parts, one after the other.
 pub(crate) fn masked_crc32c_of<const N: usize>(parts: [&[u8]; N]) -> u32 {
     let crc = !parts.into_iter().flatten().fold(!0, |crc: u32, &byte| {
         (crc >> 8) ^ CRC32C_TABLE[usize::from(crc.to_le_bytes()[0] ^ byte)]

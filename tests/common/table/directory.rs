@@ -12,11 +12,11 @@ use super::manifest::{Manifest, ManifestError, manifest_name};
 
 /// Longer than the name of any MANIFEST.
 const MAX_CURRENT_LEN: u64 = 1_000;
-/// Fields of higher tags are those of `RocksDB`.
+/// Fields with higher tags are `RocksDB`'s.
 const LAST_TAG: u32 = 9;
 pub(crate) const ROCKSDB: &str = "a database of RocksDB, not of LevelDB";
 
-/// What a directory has of a database.
+/// The files of a database's directory.
 #[derive(Default)]
 pub(crate) struct Files {
     /// In the order of their numbers, others last.
@@ -25,7 +25,7 @@ pub(crate) struct Files {
     pub(crate) logs: Vec<(u64, u64)>,
     pub(crate) has_manifest: bool,
     pub(crate) is_rocksdb: bool,
-    /// Directories that are databases.
+    /// Subdirectories that are databases.
     pub(crate) databases: Vec<String>,
 }
 
@@ -56,13 +56,13 @@ impl Files {
     }
 }
 
-/// Of 000005.ldb it is 5.
+/// The number in a file's name: 5 for 000005.ldb.
 pub(crate) fn number_of(path: &Path) -> Option<u64> {
     let stem = path.file_stem().and_then(OsStr::to_str);
     stem.filter(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// The MANIFEST that CURRENT names; `None` where there is no CURRENT, as beside tables that were
+/// The MANIFEST that CURRENT names; `None` if there is no CURRENT, as beside tables that were
 /// taken out of a database.
 pub(crate) fn read_manifest(directory: &Path) -> Result<Option<Manifest>, Box<dyn Error>> {
     let path = directory.join("CURRENT");

@@ -1,6 +1,6 @@
 //! A reader of LevelDB's log files, in which a MANIFEST is written.
 //!
-//! Any bytes get records or an error. Memory is for one record and one block of 32 KiB.
+//! Any bytes yield records or an error. Memory holds one record and one block of 32 KiB.
 //!
 //! Mirrors `db/log_format.h` and `db/log_reader.cc`.
 
@@ -14,7 +14,7 @@ const BLOCK_SIZE: usize = 32_768;
 /// Checksum, length and type of a fragment.
 const HEADER_LEN: usize = 7;
 
-/// Types of fragments; between the first and the last of a record come those of type 3.
+/// Types of fragments; those between a record's first and last have type 3.
 const ZERO: u8 = 0;
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
@@ -23,12 +23,12 @@ const LAST: u8 = 4;
 pub(crate) struct LogReader<R> {
     input: R,
     block: Vec<u8>,
-    /// How much of the block has been read.
+    /// How many bytes of the block have been read.
     place: usize,
     is_last_block: bool,
 }
 
-/// Why a log cannot be read on.
+/// Why the rest of a log cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogError {
     ChecksumMismatch,
@@ -43,9 +43,9 @@ impl<R: Read> LogReader<R> {
         Self { input, block: Vec::new(), place: 0, is_last_block: false }
     }
 
-    /// Whether there is one more record, which then is all that `record` holds.
+    /// Reads the next record into `record`; `false` if there is none.
     ///
-    /// A record that the end of the file cuts off was never written, as in LevelDB.
+    /// A record cut off by the end of the file counts as never written, as in LevelDB.
     pub(crate) fn read_record(&mut self, record: &mut Vec<u8>) -> Result<bool, LogError> {
         record.clear();
         let mut has_begun = false;
@@ -75,7 +75,7 @@ impl<R: Read> LogReader<R> {
             let checksum = u32::from_le_bytes([c0, c1, c2, c3]);
             let len = usize::from(u16::from_le_bytes([len_low, len_high]));
             if fragment_type == ZERO && len == 0 {
-                // Space that was set aside, and not written.
+                // Preallocated space that was never written.
                 self.place = self.block.len();
                 continue;
             }
@@ -94,7 +94,7 @@ impl<R: Read> LogReader<R> {
         }
     }
 
-    /// The next block, which only at the end of the file may be shorter.
+    /// The next block; only the last of a file may be shorter.
     fn read_block(&mut self) -> Result<bool, LogError> {
         self.block.clear();
         self.place = 0;

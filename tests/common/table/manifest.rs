@@ -1,7 +1,6 @@
-//! A reader of MANIFEST files: which tables a database has, at which levels, and of which keys.
+//! A reader of MANIFEST files: which tables a database has, their levels and their ranges of keys.
 //!
-//! Any bytes get an answer or an error. Memory is for the tables that are named, and for one
-//! record.
+//! Any bytes yield an answer or an error. Memory holds the tables that are named, and one record.
 //!
 //! Mirrors `db/version_edit.cc` and `VersionSet::Recover` in `db/version_set.cc`.
 
@@ -15,18 +14,18 @@ use super::varint::{read_slice, read_varint, read_varint32};
 
 const NUM_LEVELS: u32 = 7;
 
-/// What a database was when its MANIFEST was last written.
+/// The state of a database when its MANIFEST was last written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
-    /// The name of the order of keys.
+    /// The name of the comparator that orders keys.
     pub(crate) comparator: Option<String>,
-    /// Keys in logs of lower numbers are in tables.
+    /// Keys in logs with lower numbers are in tables.
     pub(crate) log_number: u64,
     /// The tables in use, by level and number.
     pub(crate) tables: BTreeMap<(u32, u64), Contents>,
 }
 
-/// What a table has: its length in bytes, and its user keys from the smallest to the largest.
+/// A table's length in bytes, and its smallest and largest user key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) len: u64,
@@ -43,8 +42,7 @@ pub(crate) enum ManifestError {
     Missing { field: &'static str },
 }
 
-/// The name in a CURRENT file, which is that of a MANIFEST in the same directory, or why `LevelDB`
-/// finds none.
+/// The MANIFEST that a CURRENT file names, in the same directory, or why `LevelDB` finds none.
 pub(crate) fn manifest_name(current: &[u8]) -> Result<&str, &'static str> {
     let name = current.strip_suffix(b"\n").ok_or("CURRENT does not end with a newline")?;
     if name.ends_with(b"\r") {
@@ -65,7 +63,7 @@ impl Manifest {
         while log.read_record(&mut record).map_err(ManifestError::Log)? {
             let edit = Edit::read(&record)?;
             manifest.comparator = edit.comparator.or(manifest.comparator);
-            // In one edit, a table may leave a level for another.
+            // One edit may move a table to another level.
             for table in edit.deleted_files {
                 manifest.tables.remove(&table);
             }
@@ -74,7 +72,7 @@ impl Manifest {
                 *last = number.or(*last);
             }
         }
-        // LevelDB insists on them in this order.
+        // LevelDB requires them, and checks in this order.
         for (i, field) in [(1, "next file number"), (0, "log number"), (2, "last sequence number")]
         {
             numbers[i].ok_or(ManifestError::Missing { field })?;
@@ -84,11 +82,11 @@ impl Manifest {
     }
 }
 
-/// As much of an edit as a list of the tables takes.
+/// The part of an edit that is needed to list the tables.
 #[derive(Default)]
 struct Edit {
     comparator: Option<String>,
-    /// Of the log, of the next file, and the last sequence number.
+    /// The log number, the next file number and the last sequence number.
     numbers: [Option<u64>; 3],
     deleted_files: Vec<(u32, u64)>,
     new_files: Vec<((u32, u64), Contents)>,
@@ -149,7 +147,7 @@ fn read_level(record: &mut &[u8]) -> Option<u32> {
     read_varint32(record).filter(|&level| level < NUM_LEVELS)
 }
 
-/// Of an internal key, which ends in a trailer of eight bytes.
+/// Reads an internal key, and drops its trailer of eight bytes.
 fn read_user_key(record: &mut &[u8]) -> Option<Vec<u8>> {
     let key = read_slice(record).filter(|key| !key.is_empty())?;
     Some(key[..key.len().saturating_sub(8)].to_vec())

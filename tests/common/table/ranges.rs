@@ -1,4 +1,4 @@
-//! Which tables a lookup asks: those whose ranges hold its key.
+//! Which tables a lookup consults: those whose ranges contain its key.
 //!
 //! Mirrors `Version::ForEachOverlapping` in `db/version_set.cc`.
 
@@ -9,20 +9,20 @@ use super::manifest::Contents;
 
 /// The ranges of a database's tables, in bytewise order or its reverse.
 pub(crate) struct Ranges<'a> {
-    /// By level, and the newest last in level 0.
+    /// Sorted by level; in level 0 the newest is last.
     tables: Vec<(u32, &'a Contents)>,
-    /// Of all ranges, in order.
+    /// The ends of all ranges, in order.
     ends: Vec<&'a [u8]>,
-    /// Whether the order of the keys is known, and not only told from the ranges.
+    /// Whether the order of the keys is known, not guessed from the ranges.
     pub(crate) is_certain: bool,
 }
 
-/// A table's range: the places of the keys behind which absent ones are in it.
+/// A table's range: absent keys just after the keys at these places are in it.
 pub(crate) type Span = std::ops::Range<usize>;
 
 impl<'a> Ranges<'a> {
-    /// `None` where the order of the keys cannot be told. A key with more bytes behind it comes
-    /// next to it in bytewise order and in its reverse.
+    /// `None` if the order of the keys is unclear. A key and the same key with more bytes appended
+    /// are neighbours both in bytewise order and in its reverse.
     pub(crate) fn new(comparator: Option<&str>, tables: Vec<(u32, &'a Contents)>) -> Option<Self> {
         let order = |table: &Contents| table.smallest.cmp(&table.largest);
         let has = |ordering| tables.iter().any(|(_, table)| order(table) == ordering);
@@ -37,7 +37,7 @@ impl<'a> Ranges<'a> {
         Some(Self { tables, ends, is_certain })
     }
 
-    /// The place of a table in the order in which `Get` asks them: the newest of level 0 first.
+    /// The place of a table in the order in which `Get` consults them: the newest of level 0 first.
     pub(crate) fn order(&self, i: usize) -> usize {
         let num_in_level_0 = self.tables.partition_point(|(level, _)| *level == 0);
         if i < num_in_level_0 { num_in_level_0 - 1 - i } else { i }
@@ -59,7 +59,7 @@ impl<'a> Ranges<'a> {
         self.ends.partition_point(|&end| end <= key)
     }
 
-    /// Of absent keys right behind these, as many behind each, the share in each range.
+    /// The share of absent keys that fall into each range, if as many follow each of these keys.
     pub(crate) fn shares<'b>(&self, keys: impl Iterator<Item = &'b [u8]>) -> Vec<f64> {
         let mut num_before = vec![0usize; self.ends.len() + 2];
         for key in keys {
@@ -77,14 +77,14 @@ impl<'a> Ranges<'a> {
         self.spans().into_iter().map(share).collect()
     }
 
-    /// The tables in runs of which a lookup asks one table at most: a level, or tables of level 0
-    /// whose ranges do not overlap.
+    /// Groups of tables of which a lookup consults at most one: a level, or tables of level 0 whose
+    /// ranges do not overlap.
     pub(crate) fn sorted_runs(&self) -> Vec<Vec<usize>> {
         let spans = self.spans();
         let mut runs: BTreeMap<(u32, usize), Vec<usize>> = BTreeMap::new();
         let mut in_order: Vec<_> = (0..spans.len()).collect();
         in_order.sort_by_key(|&i| (spans[i].start, spans[i].end));
-        // A table of level 0 goes behind the one that ends first, where it can.
+        // A table of level 0 follows the one that ends first, if it can.
         let mut ends = BinaryHeap::new();
         for i in in_order {
             let (level, span) = (self.tables[i].0, &spans[i]);

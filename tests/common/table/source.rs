@@ -1,4 +1,4 @@
-//! Where the bytes of a table come from.
+//! Sources of a table's bytes.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use super::error::TableError;
 
-/// The bytes of a table: in memory, or in a file from which one block at a time is read.
+/// A table's bytes: in memory, or in a file that is read one block at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'a> {
     Bytes(&'a [u8]),
@@ -61,6 +61,6 @@ fn read_at(mut file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     bytes.try_reserve_exact(capacity).map_err(|_| io::ErrorKind::OutOfMemory)?;
     file.seek(SeekFrom::Start(offset))?;
     file.take(len).read_to_end(&mut bytes)?;
-    // The file may have become shorter.
+    // The file may have been truncated.
     if bytes.len() < capacity { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(bytes) }
 }

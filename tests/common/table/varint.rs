@@ -1,4 +1,4 @@
-//! Numbers of variable length.
+//! Variable-length numbers.
 //!
 //! Mirrors `util/coding.cc`.
 
@@ -23,7 +23,7 @@ pub(super) fn read_len(input: &mut &[u8]) -> Option<usize> {
     read_varint32(input)?.try_into().ok()
 }
 
-/// Bytes behind their length.
+/// Bytes after their length.
 pub(super) fn read_slice<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let len = read_len(input)?;
     let (slice, rest) = input.split_at_checked(len)?;

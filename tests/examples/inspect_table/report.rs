@@ -49,7 +49,7 @@ fn rows(table: &Inspection) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("filter policy", policy),
         ("data blocks", grouped(table.num_blocks)),
-        ("keys", format!("{keys}, {distinct} distinct; {deletions}")),
+        ("keys", format!("{keys} ({distinct} distinct); {deletions}")),
     ];
     rows.extend(filters.iter().flat_map(|filters| rows_of_filters(table, filters)));
     rows

@@ -1,4 +1,4 @@
-//! A filter as a value: keys inserted, filters joined, and what can be said of its bits.
+//! Filters as values: inserting keys, joining filters, comparing them and counting bits.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) fn filter_of_ones(num_bytes: usize, num_probes: u8) -> BloomFilter<Ve
 }
 
 #[test]
-fn filters_lie_in_any_buffer() {
+fn filters_work_in_any_buffer() {
     fn assert_reads<B: AsRef<[u8]> + Clone + PartialEq + Debug>(buffer: &B) {
         let filter = BloomFilter::new(buffer.clone()).expect("made by a policy");
         assert_eq!(filter.shape(), POLICY.shape(1));
@@ -56,7 +56,7 @@ fn filters_lie_in_any_buffer() {
 }
 
 #[test]
-fn filters_are_compared_by_their_bytes() {
+fn filters_are_equal_if_their_bytes_are() {
     let filter = BloomFilter::empty(POLICY.shape(2));
     assert_eq!(BloomFilter::new(filter.as_bytes()).expect("made by a policy"), filter);
     let mut changed = filter.clone();
@@ -67,7 +67,7 @@ fn filters_are_compared_by_their_bytes() {
 }
 
 #[test]
-fn filters_of_other_shapes_have_no_union() {
+fn joining_filters_of_different_shapes_is_an_error() {
     let keys: Vec<_> = (0..100_u8).map(|key| [key]).collect();
     let mut filter = BloomFilter::new(create_filter(POLICY, &keys)).expect("made by a policy");
     let before = filter.clone();
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn arbitrary_filters_change_and_are_counted_as_the_oracle_says(
+    fn inserts_unions_and_counts_are_the_oracles_on_arbitrary_filters(
         bytes in any_filter(2..=200),
         hashes in vec(any_hash(), 0..20),
         seed: u32,

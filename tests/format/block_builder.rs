@@ -1,5 +1,5 @@
-//! Building filter blocks: the oracle's bytes for ranges of any size, what larger ranges save, what a
-//! panic leaves, and where blocks end.
+//! Building filter blocks: the oracle's bytes for ranges of any size, the savings of larger ranges,
+//! state after a panic, and limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(super) fn build(
     builder.finish()
 }
 
-/// With filters on what `user_key` leaves of the keys.
+/// Builds the oracle's block, with filters of what `user_key` returns for each key.
 fn build_by_reference(
     policy: BloomFilterPolicy,
     user_key: fn(&[u8]) -> &[u8],
@@ -58,7 +58,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn blocks_have_leveldbs_bytes_and_lose_no_key_whatever_holds_the_policy(
+    fn blocks_have_leveldbs_bytes_and_lose_no_key_for_any_kind_of_policy(
         (base_lg, blocks) in any_data_blocks(),
         policy in any_policy(),
     ) {
@@ -111,9 +111,9 @@ fn internal_keys_shorter_than_their_trailer_stand_for_themselves() {
     }
 }
 
-/// Why a lookup of user keys asks the inner policy.
+/// The reason why lookups of user keys use the inner policy.
 #[test]
-fn a_bare_user_key_is_denied_by_the_policy_of_internal_keys_and_found_by_the_inner_one() {
+fn a_bare_user_key_is_found_by_the_inner_policy_but_not_by_internal_key_policy() {
     let user_keys: Vec<_> = (0..1_000).map(|i| format!("user key {i:06}").into_bytes()).collect();
     let internal_keys = user_keys.iter().map(|key| [key, &b"\x01\x07\0\0\0\0\0\0"[..]].concat());
     let filters = build(InternalKeyPolicy::new(POLICY), 19, &[(0, internal_keys.collect())]);
@@ -128,12 +128,12 @@ fn a_bare_user_key_is_denied_by_the_policy_of_internal_keys_and_found_by_the_inn
 #[test]
 #[cfg(target_pointer_width = "32")]
 fn a_filter_index_above_32_bits_panics() {
-    // Cut to 32 bits, it would be 0.
+    // Truncated to 32 bits, it would be 0.
     let message = "capacity overflow: more filters than the address space has bytes";
     assert_panics(message, || FilterBlockBuilder::new(POLICY).start_block(1 << 43));
 }
 
-/// Makes filters by a function, and is never asked.
+/// Makes filters with a function; not for lookups.
 struct By<F>(F);
 
 impl<F: Fn(&[&[u8]], &mut Vec<u8>) + Send + Sync> FilterPolicy for By<F> {
@@ -151,7 +151,7 @@ impl<F: Fn(&[&[u8]], &mut Vec<u8>) + Send + Sync> FilterPolicy for By<F> {
 }
 
 #[test]
-fn after_a_panic_in_a_policy_the_block_is_as_if_the_call_had_not_been() {
+fn a_panic_in_a_policy_leaves_the_builder_unchanged() {
     let blocks: DataBlocks =
         (0..8).map(|i: u8| (u64::from(i) * 3_000, vec![vec![i; 5]; 20])).collect();
     let expected = build(POLICY, 11, &blocks);
@@ -163,15 +163,15 @@ fn after_a_panic_in_a_policy_the_block_is_as_if_the_call_had_not_been() {
                 POLICY.create_filter(keys, dst);
                 if panics.swap(false, Ordering::Relaxed) {
                     dst.truncate(len + 3);
-                    panic!("in the midst of a filter");
+                    panic!("in the middle of a filter");
                 }
             }));
             for (i, (block_offset, keys)) in blocks.iter().enumerate() {
                 if i == panics_at {
                     panics.store(true, Ordering::Relaxed);
-                    // The offset of another call, since this one shall not have been.
+                    // Any offset will do, since the failed call must have no effect.
                     let offset = if is_far { 1 << 24 } else { *block_offset };
-                    assert_panics("in the midst", || builder.start_block(offset));
+                    assert_panics("in the middle", || builder.start_block(offset));
                 }
                 builder.start_block(*block_offset);
                 for key in keys {
@@ -184,7 +184,7 @@ fn after_a_panic_in_a_policy_the_block_is_as_if_the_call_had_not_been() {
 }
 
 #[test]
-fn after_an_offset_beyond_the_address_space_the_builder_is_as_before() {
+fn an_offset_beyond_the_address_space_panics_and_leaves_the_builder_unchanged() {
     let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 0);
     builder.add_key(b"fig");
     assert_panics("capacity overflow", || builder.start_block(u64::MAX));
@@ -192,8 +192,8 @@ fn after_an_offset_beyond_the_address_space_the_builder_is_as_before() {
     assert_eq!(builder.finish(), build(POLICY, 0, &[(0, vec![b"fig".into(), b"lime".into()])]));
 }
 
-/// A database's table of 2 MiB with user keys of 16 bytes, cut into data blocks as LevelDB does by
-/// default.
+/// A 2 MiB table of a database with user keys of 16 bytes, divided into data blocks by LevelDB's
+/// defaults.
 pub(super) fn table(value_len: usize) -> DataBlocks {
     let mut words = words(value_len as u64).map(u64::to_le_bytes);
     let mut keys = std::iter::repeat_with(|| words.by_ref().take(2).flatten().collect::<Vec<u8>>());
@@ -201,7 +201,7 @@ pub(super) fn table(value_len: usize) -> DataBlocks {
     let mut offset = 0;
     while offset < 2 << 20 {
         let mut block = Vec::new();
-        // Each entry with three lengths and the trailer of its key; a restart point for every 16.
+        // Each entry has three lengths and its key's trailer; every 16 have a restart point.
         let len =
             |num_keys: usize| num_keys * (3 + 16 + 8 + value_len) + num_keys.div_ceil(16) * 4 + 4;
         while len(block.len()) < 4096 {
@@ -214,7 +214,8 @@ pub(super) fn table(value_len: usize) -> DataBlocks {
     blocks
 }
 
-/// How many of a million absent keys match, each asked of another data block.
+/// How many of a million absent keys match; successive keys are looked up in successive data
+/// blocks.
 fn count_false_positives(contents: &[u8], blocks: &[(u64, Vec<Vec<u8>>)]) -> usize {
     let reader = FilterBlockReader::new(POLICY, contents);
     let absent = words(1).map(u64::to_le_bytes).take(1_000_000);
@@ -222,8 +223,8 @@ fn count_false_positives(contents: &[u8], blocks: &[(u64, Vec<Vec<u8>>)]) -> usi
     absent.zip(offsets).filter(|(key, offset)| reader.key_may_match(*offset, key)).count()
 }
 
-/// With 19 in per cent of what LevelDB's bytes and false positives are, and with 63 no more than
-/// LevelDB's.
+/// Asserts that `base_lg` 19 has at most these percentages of the bytes and false positives of
+/// LevelDB's 11, and that 63 has no more of either than 19 and 11.
 fn assert_larger_ranges_save(value_len: usize, bytes: usize, false_positives: usize) {
     let blocks = table(value_len);
     let of_11 = build(POLICY, 11, &blocks);
@@ -239,13 +240,12 @@ fn assert_larger_ranges_save(value_len: usize, bytes: usize, false_positives: us
 }
 
 #[test]
-fn larger_ranges_save_a_fifth_of_bytes_and_a_seventh_of_false_positives_or_two_thirds_of_the_bytes()
-{
+fn larger_ranges_save_bytes_and_false_positives_or_for_large_values_more_bytes() {
     assert_larger_ranges_save(100, 81, 86);
     assert_larger_ranges_save(1_000, 33, 100);
 }
 
-/// A system that grants memory page by page grants no more than the addresses of so many zeros.
+/// Where the system allocates pages on first use, the zeros take addresses but no memory.
 #[test]
 #[ignore = "takes 12 GiB of addresses"]
 #[cfg(target_pointer_width = "64")]

@@ -1,4 +1,4 @@
-//! Making filters: by every way, of any keys, the oracle's bytes.
+//! Creating filters: every function makes the oracle's bytes, for any keys.
 
 use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
     }
 }
 
-/// So many bits per key that few keys make a large filter.
+/// With many bits per key, few keys make a large filter.
 #[test]
 fn large_filters_have_leveldbs_bytes() {
     let keys = keys_with_hashes(&random_hashes(7000, 3));
@@ -48,10 +48,10 @@ fn large_filters_have_leveldbs_bytes() {
     }
 }
 
-/// Keys whose bits lie close together, or come in order of their place in the filter; and so many
-/// of any that more wait for each region of a filter above 8 MiB than it has room for.
+/// Keys whose bits are close together or come in the order of their positions, and random keys in
+/// numbers that fill the queue of each region of a filter above 8 MiB.
 #[test]
-fn large_filters_of_many_and_of_uneven_keys_have_leveldbs_bytes() {
+fn large_filters_of_many_and_of_clustered_keys_have_leveldbs_bytes() {
     let random = random_hashes(70_000, 5);
     let policy = BloomFilterPolicy::new(1000).with_num_probes(30);
     assert_makes_as_reference(policy, &keys_with_hashes(&random));
@@ -61,7 +61,7 @@ fn large_filters_of_many_and_of_uneven_keys_have_leveldbs_bytes() {
     ascending.sort_unstable();
     let descending = ascending.iter().rev().copied().collect();
     let close = random.iter().map(|hash| hash % 4096).collect();
-    // A step of 0 from probe to probe, the smallest, and the largest.
+    // Steps between probes of 0, the smallest above it, and the largest.
     let same = |hash| vec![hash; 20_000];
     for hashes in [ascending, descending, close, same(0), same(1 << 17), same(u32::MAX)] {
         let keys = keys_with_hashes(&hashes);
@@ -81,7 +81,7 @@ fn finish(policy: BloomFilterPolicy, builder: &mut BloomFilterBuilder) -> Vec<u8
 }
 
 #[test]
-fn a_builder_is_as_new_for_each_policy_and_once_cleared_and_a_clone_goes_its_own_way() {
+fn a_builder_is_empty_after_finish_and_clear_and_independent_of_its_clone() {
     const EMPTY: BloomFilterBuilder = BloomFilterBuilder::new();
     for mut builder in [EMPTY, BloomFilterBuilder::default()] {
         for policy in [POLICY, POLICY.with_num_probes(8), POLICY.tuned(), BloomFilterPolicy::new(3)]
@@ -123,7 +123,7 @@ fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes() {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
         assert_eq!(policy.millibits_per_key(), millibits);
         let num_bytes = (num_keys as u128 * millibits as u128).div_ceil(8000).max(8);
-        // A usize does not hold all numbers of bits.
+        // Some numbers of bits exceed a usize.
         if num_bytes * 8 < usize::MAX as u128 {
             let shape = policy.shape(num_keys);
             assert_eq!(shape.filter_len() as u128, num_bytes + 1, "{num_keys} keys, {policy:?}");
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_keys_make_the_oracles_bytes_by_any_policy(
+    fn any_keys_and_any_policy_make_the_oracles_bytes(
         keys in prop_oneof![15 => any_keys(200), 1 => many_keys(1000..=4000)],
         policy in any_policy(),
     ) {

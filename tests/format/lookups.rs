@@ -1,4 +1,4 @@
-//! Looking keys up in a filter: by every way, in any bytes, the oracle's answers.
+//! Lookups in a filter: every function gives the oracle's answers on any bytes.
 
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, InvalidFilter};
 use proptest::collection::vec;
@@ -10,7 +10,7 @@ use crate::common::{
     create_filter, drawn, keys_with_hashes, noise, of_any_magnitude, random_hashes, reference,
 };
 
-/// Both sides of the sizes of a batch, and of the lanes that keys are hashed in.
+/// Numbers of keys around the sizes of batches, and of the lanes that keys are hashed in.
 const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 31, 32, 33, 127, 128, 129, 200, 1000];
 
 fn assert_hashes_answer_as_reference(filter: &[u8], hashes: &[u32]) {
@@ -23,7 +23,7 @@ fn filter_of_hashes(num_probes: u8, hashes: &[u32]) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_without_bits_are_too_short_and_probe_counts_above_30_reserved() {
+fn filters_below_two_bytes_are_too_short_and_probe_counts_above_30_reserved() {
     let too_short = |len| Err(InvalidFilter::TooShort { len });
     assert_eq!(BloomFilter::new(&[][..]), too_short(0));
     for last in 0..=255 {
@@ -107,12 +107,12 @@ fn batches_of_any_length_and_share_of_present_keys_answer_as_leveldb() {
     }
 }
 
-/// The number of survivors of the first probes decides how a batch goes on: every number of them,
-/// at the front, at the back, and in between.
+/// How a batch goes on depends on how many keys survive the first probes: tries every number of
+/// them, at the front, at the back, and in between.
 #[test]
 fn batches_with_any_number_of_present_keys_answer_as_leveldb() {
     let [present, absent] = [3, 4].map(|seed| random_hashes(64, seed));
-    // Few bits set, so that hardly an absent key survives by chance.
+    // With few bits set, hardly any absent key survives by chance.
     let in_filter = [present.as_slice(), &[0; 4000]].concat();
     for num_probes in [0, 1, 2, 3, 4, 6, 7, 9, 12, 30] {
         let filter = filter_of_hashes(num_probes, &in_filter);
@@ -140,7 +140,7 @@ fn batches_of_keys_of_equal_and_of_mixed_lengths_answer_as_leveldb() {
         };
         assert_with_lengths(&|i| i % 61);
         assert_with_lengths(&|i| i * 7 % 61);
-        // Hashed in lanes but for one key in some.
+        // In some of these, all keys but one are hashed in lanes.
         assert_with_lengths(&|i| if i % 20 == 11 { 15 } else { 16 });
         for len in 0..=60 {
             assert_with_lengths(&|_| len);
@@ -150,7 +150,7 @@ fn batches_of_keys_of_equal_and_of_mixed_lengths_answer_as_leveldb() {
 
 #[test]
 fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
-    // A pattern of half of the bits, so that many keys only fail at a late probe.
+    // Half of the bits are set, so many keys fail only at a late probe.
     let pattern = noise(4099, 9);
     for num_bytes in [8 << 20, (8 << 20) + 1] {
         let mut bytes: Vec<u8> = pattern.iter().copied().cycle().take(num_bytes + 1).collect();
@@ -168,9 +168,9 @@ fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
 #[test]
 fn filters_around_four_billion_bits_answer_as_leveldb() {
     let edges = [u32::MAX, u32::MAX - 7, u32::MAX - 8, 1 << 31, 0xbc9f1d34, 8, 7, 0];
-    // With the last length, a remainder by the bits' reciprocal in 64 bits would be off by one.
+    // At the last length, a remainder by a 64-bit reciprocal of the bits would be off by one.
     for num_bytes in [(1 << 29) - 1, 1 << 29, (1 << 29) + 1, (1 << 29) + 23171] {
-        // Only the pages that a probe touches take memory.
+        // Only pages that a probe touches take memory.
         let mut bytes = vec![0; num_bytes + 1];
         bytes[num_bytes] = 6;
         assert_hashes_answer_as_reference(&bytes, &edges);
@@ -182,7 +182,7 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
             assert!(reference::hash_may_match(hash, &bytes), "hash {hash:#x}");
             assert_hashes_answer_as_reference(&bytes, &edges);
         }
-        // Fewer probes, each of which alone may deny a key.
+        // With fewer probes, each alone may deny a key.
         for num_probes in [1, 2] {
             bytes[num_bytes] = num_probes;
             let neighbours = edges.map(|hash| hash ^ 1);
@@ -191,10 +191,10 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
     }
 }
 
-/// A lookup of one probe is a remainder, taken in one way for one key and in another for many. An
-/// error of either grows with the hash, and shows next to a multiple of the number of bits.
+/// A lookup with one probe is a remainder, which is computed in one way for one key and in another
+/// for many. Errors of both grow with the hash, and show next to multiples of the number of bits.
 #[test]
-fn one_probe_is_the_remainder_for_filters_of_any_length() {
+fn one_probe_is_the_hash_modulo_the_bits_for_any_length() {
     let mut below = drawn(1);
     let lengths: Vec<_> = (1..1000)
         .chain((3..=28).flat_map(|log2| [(1 << log2) - 1, 1 << log2, (1 << log2) + 1]))
@@ -228,7 +228,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn real_filters_answer_as_leveldb_and_lose_no_key(
+    fn filters_of_any_policy_answer_as_leveldb_and_lose_no_key(
         keys in any_keys(100),
         policy in any_policy(),
         others in any_keys(100),

@@ -1,8 +1,8 @@
-//! What a filter's bits say of the keys that it holds.
+//! Estimates of the number of keys from a filter's bits.
 
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
 
-use super::changing::filter_of_ones;
+use super::mutating::filter_of_ones;
 use crate::common::{drawn, of_any_magnitude, random_hashes};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -21,7 +21,7 @@ fn filter_of_hashes(
 
 #[test]
 #[expect(clippy::float_cmp, reason = "0 and infinity are exact")]
-fn the_number_of_keys_is_known_at_the_ends() {
+fn estimates_are_exact_for_empty_filters_and_infinite_for_full_ones() {
     for num_keys in [0, 1, 1000] {
         assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).estimated_num_keys(), 0.0);
     }
@@ -32,8 +32,8 @@ fn the_number_of_keys_is_known_at_the_ends() {
     assert_eq!(BloomFilter::new([0; 9]).expect("no probes").estimated_num_keys(), f64::INFINITY);
 }
 
-/// The errors of half and of nine in ten estimates, and the worst, in per cent, of filters at 5 to 30
-/// bits per key that hold `fill` per cent of the keys that they were made for.
+/// The errors of half and of nine in ten estimates, and the worst, in per cent, of filters at 5 to
+/// 30 bits per key that hold `fill` per cent of the keys that they were made for.
 fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) -> [f64; 3] {
     let mut below = drawn(min as u64);
     let mut error = |seed| {
@@ -51,7 +51,7 @@ fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) 
     errors
 }
 
-/// As the documentation of `estimated_num_keys` says.
+/// Asserts the errors that the documentation of `estimated_num_keys` states.
 fn assert_estimates_are_near(num_filters: usize, max: usize) {
     for fill in [50, 100] {
         assert_near(errors_of_estimates(num_filters, 1, 9, fill), [10.0, 25.0]);
@@ -67,13 +67,13 @@ fn assert_near(errors: [f64; 3], [half, most]: [f64; 2]) {
 }
 
 #[test]
-fn the_number_of_keys_is_estimated() {
+fn estimates_have_the_documented_errors() {
     assert_estimates_are_near(200, 100_000);
 }
 
-/// Half of the bits are set: bisection gives the number of keys that are expected to set as many.
+/// With half of the bits set, bisection finds the number of keys that is expected to set as many.
 #[test]
-fn an_estimate_is_the_formulas_to_a_thousandth() {
+fn estimates_agree_with_the_formula_to_a_thousandth() {
     let mut bytes = vec![0xf0; 20_001];
     for (num_probes, num_keys) in [(1, 110_903.55), (2, 55_451.77), (3, 38_402.18)] {
         bytes[20_000] = num_probes;
@@ -83,7 +83,7 @@ fn an_estimate_is_the_formulas_to_a_thousandth() {
 }
 
 #[test]
-#[ignore = "takes seconds: large filters, too"]
-fn the_number_of_keys_is_estimated_in_large_filters_too() {
+#[ignore = "takes seconds: has large filters"]
+fn estimates_have_the_documented_errors_in_large_filters() {
     assert_estimates_are_near(1_000, 2_000_000);
 }

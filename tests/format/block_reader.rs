@@ -1,18 +1,18 @@
-//! Reading filter blocks, of any bytes: what the oracle finds.
+//! Reading filter blocks: the oracle's answers on any bytes.
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader, bloom_hash, bloom_hashes};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::building::{build, table};
+use super::block_builder::{build, table};
 use crate::common::strategies::{any_data_blocks, config};
 use crate::common::{create_filter, drawn, noise, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// Asserts that a reader of `contents` finds the bytes that LevelDB finds for `block_offset`, and
-/// answers as it does.
+/// Asserts that a reader of `contents` finds LevelDB's filter for `block_offset`, and gives its
+/// answer.
 #[track_caller]
 fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
     let reader = FilterBlockReader::new(POLICY, contents);
@@ -30,8 +30,8 @@ fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
     );
 }
 
-/// Asserts that `contents` are read as LevelDB reads them on both sides of each range of 2 KiB in
-/// [`real_filter_block`], and far behind.
+/// Asserts that `contents` are read as by LevelDB around each boundary of the 2 KiB ranges in
+/// [`real_filter_block`], and far beyond.
 #[track_caller]
 fn assert_lookups_as_reference(contents: &[u8]) {
     for block_offset in [0, 2047, 2048, 4095, 4096, 6143, 6144, 1 << 40, u64::MAX] {
@@ -54,7 +54,7 @@ fn filter_block(filters: &[u8], offsets: &[u32], array_offset: u32, base_lg: u8)
 
 #[test]
 fn truncated_and_repeated_and_arbitrary_bytes_are_read_as_leveldb_reads_them() {
-    // Among them zeros, which are a frame without filters, and could be taken for offsets.
+    // Among them zeros, which are a frame without filters and could be mistaken for offsets.
     let repeated = (0..=255).map(|byte| vec![byte; 40]);
     let arbitrary = (0..20).map(|seed| noise(200, seed));
     for contents in repeated.chain(arbitrary).chain([real_filter_block()]) {
@@ -102,7 +102,7 @@ fn offsets_in_any_order_are_read_as_leveldb_reads_them() {
     }
 }
 
-/// Words so small that they may be offsets, behind any bytes.
+/// Any bytes, then words small enough to be offsets.
 #[test]
 fn arbitrary_frames_are_read_as_leveldb_reads_them() {
     let mut below = drawn(1);
@@ -120,7 +120,7 @@ fn arbitrary_frames_are_read_as_leveldb_reads_them() {
 }
 
 #[test]
-fn no_filter_is_read_from_a_short_frame_or_by_a_shift_of_64_and_more() {
+fn short_blocks_and_base_lgs_of_64_and_more_match_every_key() {
     let filter = create_filter(POLICY, &["fig"]);
     let of_base_lg = |base_lg| filter_block(&filter, &[0], 9, base_lg);
     assert!(!FilterBlockReader::new(POLICY, of_base_lg(63)).key_may_match(0, b"apple"));
@@ -144,7 +144,7 @@ fn equal_offsets_match_nothing_inside_the_filters_and_everything_outside() {
 }
 
 #[test]
-fn a_reader_tells_its_frame_and_no_filters_of_a_malformed_block() {
+fn base_lg_and_num_filters_are_the_blocks_or_0_if_it_is_malformed() {
     for base_lg in 0..=255 {
         let reader = FilterBlockReader::new(POLICY, filter_block(&[7, 7], &[0, 2], 2, base_lg));
         let expected = if base_lg < 64 { (base_lg, 2) } else { (0, 0) };
@@ -156,7 +156,7 @@ fn a_reader_tells_its_frame_and_no_filters_of_a_malformed_block() {
     }
 }
 
-/// As the docs of `FilterBlockReader` have it.
+/// The code in the documentation of `FilterBlockReader`.
 fn must_read(
     reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
     hashes: &[BloomHash],
@@ -176,7 +176,7 @@ fn must_read(
 }
 
 #[test]
-fn many_keys_of_a_table_get_the_answers_of_each_and_none_is_lost() {
+fn batch_lookups_in_a_table_answer_as_single_ones_and_lose_no_key() {
     let blocks = table(400);
     let keys = blocks.iter().flat_map(|(offset, keys)| keys.iter().map(|key| (key, *offset)));
     let (keys, block_offsets): (Vec<_>, Vec<_>) = keys.take(4_000).unzip();
@@ -185,7 +185,7 @@ fn many_keys_of_a_table_get_the_answers_of_each_and_none_is_lost() {
     let mut hashes = [BloomHash::default(); 4_000];
     for base_lg in [0, 11, 14, 19, 63] {
         let all = build(POLICY, base_lg, &blocks);
-        // Some of these keys lie past its filters, or where others do.
+        // Some of the keys lie beyond its filters, or in the range of others.
         let of_few = build(POLICY, base_lg, &blocks[..blocks.len() / 4]);
         for contents in [all.clone(), of_few, vec![base_lg]] {
             let may_lose = contents.len() > 1 && contents != all;
