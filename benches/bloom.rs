@@ -1,5 +1,5 @@
-//! Making filters, looking keys up, and whole filter blocks, beside the plain loops of LevelDB; and
-//! the filters of memtables.
+//! Times building filters, lookups and whole filter blocks against LevelDB's plain loops, and the
+//! filters of memtables.
 
 #[path = "bloom/create.rs"]
 mod create;
@@ -34,7 +34,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Times that keep the whole run to a few minutes.
+/// A group with times short enough for the whole run to take a few minutes.
 fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, WallTime> {
     let mut group = criterion.benchmark_group(name);
     group

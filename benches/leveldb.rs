@@ -1,5 +1,5 @@
-//! The race: LevelDB itself, in a process of its own, and this crate in turns; and LevelDB's `Get`
-//! with its own filters and with this crate's.
+//! The race: times LevelDB itself, in a process of its own, and this crate in turns; and LevelDB's
+//! `Get` with its own filters and with this crate's.
 //!
 //! ```sh
 //! apt-get install g++ libleveldb-dev
@@ -74,10 +74,10 @@ fn run(task: Task) -> Result<(), Box<dyn Error>> {
 }
 
 fn skip(why: &str) -> Result<(), Box<dyn Error>> {
-    print(&[format!("the race with LevelDB is left out: {why}")])
+    print(&[format!("skipping the race with LevelDB: {why}")])
 }
 
-/// Reports what is measured with each number of keys, and on what machine.
+/// Measures with each number of keys, and reports the results and the machine.
 fn time<T>(
     options: &Options,
     measure: fn(usize, &Options, &mut LevelDb) -> T,
@@ -88,7 +88,7 @@ fn time<T>(
         Err(missing) => return skip(&missing),
     };
     let machine = machine(&leveldb.ask(&Request::new(b'v')));
-    // After that, the machine seems to have one core.
+    // From here on the machine appears to have one core.
     leveldb.ask(&Request::new(b'S'));
     let progress = Progress::start();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! A filter of many keys: in one call, a key at a time, and by the plain loop.
+//! Builds a filter of many keys: in one call, one key at a time, and with the plain loop.
 
 use std::cell::LazyCell;
 
@@ -53,7 +53,7 @@ fn create_filters(bencher: &mut Bencher<'_>, policy: BloomFilterPolicy, keys: &[
     });
 }
 
-/// What the choice of a shape adds: tuned, and LevelDB's length with as many probes.
+/// The cost of choosing a shape: tuned filters against LevelDB's lengths with as many probes.
 fn bench_tuned(criterion: &mut Criterion) {
     let policy = BloomFilterPolicy::default();
     for num_keys in [35, 500, 5_000, 7_000, 20_000, 300_000] {

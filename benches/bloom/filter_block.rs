@@ -1,4 +1,4 @@
-//! The filter block of a table: built from its keys, and asked for present and for absent ones.
+//! A table's filter block: building it, and looking up present and absent keys.
 
 use std::cell::LazyCell;
 use std::ops::Deref;
@@ -15,7 +15,7 @@ const NUM_FILTERS: usize = 300;
 
 pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// The keys of a table, so many to each data block.
+/// The keys of a table, with a fixed number per data block.
 #[derive(Clone, Copy)]
 pub(crate) struct Table<'a> {
     pub(crate) keys: &'a [&'a [u8]],

@@ -1,4 +1,4 @@
-//! A memtable's filter: keys inserted and looked up one at a time, by one thread and by several.
+//! A memtable's filter: inserting and looking up keys one at a time, in one thread and in several.
 
 use std::cell::LazyCell;
 use std::hint::black_box;

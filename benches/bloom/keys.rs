@@ -2,7 +2,7 @@
 
 use super::random::words;
 
-/// Keys back to back, as an engine's blocks hold them.
+/// Keys stored back to back, as in an engine's blocks.
 pub(crate) struct Keys {
     bytes: Vec<u8>,
     lens: Vec<usize>,
@@ -10,7 +10,7 @@ pub(crate) struct Keys {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeyLen {
-    /// So many bytes.
+    /// A fixed number of bytes.
     Fixed(usize),
     /// 8 to 40 bytes.
     Mixed,
@@ -28,7 +28,7 @@ impl KeyLen {
 }
 
 impl Keys {
-    /// Keys of another `seed` are others, but for chance.
+    /// Keys of different seeds differ, except by chance.
     pub(crate) fn new(num_keys: usize, key_len: KeyLen, seed: u64) -> Self {
         let mut words = words(seed);
         let (mut bytes, mut lens) = (Vec::new(), Vec::with_capacity(num_keys));
@@ -54,7 +54,7 @@ impl Keys {
     }
 }
 
-/// Copies, which lie side by side in their order.
+/// Copies the keys, to lie side by side in their order.
 impl<'a> FromIterator<&'a [u8]> for Keys {
     fn from_iter<I: IntoIterator<Item = &'a [u8]>>(keys: I) -> Self {
         let (mut bytes, mut lens) = (Vec::new(), Vec::new());
@@ -66,7 +66,7 @@ impl<'a> FromIterator<&'a [u8]> for Keys {
     }
 }
 
-/// Hashes of keys that need not exist.
+/// Random hashes, without keys.
 pub(crate) fn hashes(seed: u64) -> impl Iterator<Item = u32> {
     words(seed).map(|word| (word >> 32) as u32)
 }

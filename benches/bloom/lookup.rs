@@ -1,4 +1,4 @@
-//! Lookups of present and of absent keys, in a filter that lies in each level of the caches.
+//! Lookups of present and absent keys, in filters for each cache level.
 
 use std::cell::LazyCell;
 use std::hint::black_box;
@@ -16,11 +16,11 @@ use crate::reference;
 struct Case {
     keys: usize,
     probes: u8,
-    /// As many that neither branches nor, for the largest filter, caches learn them.
+    /// So many that neither branch predictors nor, for the largest filter, caches learn them.
     lookups: usize,
 }
 
-/// LevelDB's 6 probes in each level of the caches, and what `tuned` gives larger tables.
+/// LevelDB's 6 probes at each cache level, and the probes that `tuned` gives larger tables.
 const CASES: [Case; 4] = [
     Case { keys: 32, probes: 6, lookups: 4_096 },
     Case { keys: 20_000, probes: 6, lookups: 20_000 },
@@ -28,7 +28,7 @@ const CASES: [Case; 4] = [
     Case { keys: 20_000_000, probes: 6, lookups: 100_000 },
 ];
 
-/// Every number of probes that has a path of its own, and some that share one.
+/// Every number of probes with a code path of its own, and some that share one.
 const NUM_PROBES: [u8; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 30];
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -72,7 +72,7 @@ fn bench_by_keys(criterion: &mut Criterion) {
         });
         for (key_len, present) in &key_sets {
             let present = LazyCell::new(|| {
-                // A filter of few keys holds the first of them.
+                // A filter of few keys has the first of them.
                 let keys = present.slices();
                 let num_present = keys.len().min(case.keys / 2);
                 spread(&keys[..num_present], case.lookups)
@@ -92,7 +92,7 @@ fn bench_by_keys(criterion: &mut Criterion) {
     }
 }
 
-/// A filter with half of its keys from each set, and the rest made up to hashes alone.
+/// A filter with half of its keys from each set, filled up with random hashes.
 fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
     let policy = BloomFilterPolicy::default().with_num_probes(case.probes);
     let mut builder = BloomFilterBuilder::new();
@@ -107,12 +107,12 @@ fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
     filter
 }
 
-/// `len` of the keys, all of them about equally often, in no order.
+/// `len` of the keys, each about equally often, in random order.
 fn spread<'a>(keys: &[&'a [u8]], len: usize) -> Vec<&'a [u8]> {
     hashes(4).map(|hash| keys[hash as usize % keys.len()]).take(len).collect()
 }
 
-/// At each index the key of one of both, so that no branch can tell which.
+/// At each index a key from a random one of both, so that branches cannot be predicted.
 fn either<'a>(present: &[&'a [u8]], absent: &[&'a [u8]]) -> Vec<&'a [u8]> {
     let pairs = present.iter().zip(absent);
     hashes(5).zip(pairs).map(|(hash, pair)| if hash % 2 == 0 { *pair.0 } else { *pair.1 }).collect()
@@ -145,7 +145,7 @@ fn bench_keys<'a>(
     });
 }
 
-/// A key at a time, beside LevelDB's plain loop.
+/// One key at a time, against LevelDB's plain loop.
 fn bench_single<'a>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     filter: &impl Deref<Target = Vec<u8>>,

@@ -1,5 +1,5 @@
-//! The filter blocks of tables of 2 MiB with keys of 16 bytes and values of 100, with LevelDB's
-//! ranges and with larger ones: in a cache, and of more tables than it holds.
+//! Filter blocks of 2 MiB tables with keys of 16 bytes and values of 100 bytes, with LevelDB's
+//! ranges and with larger ones: of one table in the cache, and of more tables than fit into it.
 
 use std::cell::LazyCell;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use crate::keys::{KeyLen, Keys};
 use crate::random::words;
 use crate::reference;
 
-/// As LevelDB cuts such a table with internal keys.
+/// As LevelDB divides such a table of internal keys.
 const NUM_BLOCKS: usize = 498;
 const KEYS_PER_BLOCK: usize = 33;
 const BLOCK_LEN: usize = 4_212;
@@ -30,18 +30,18 @@ struct Case {
     num_lookups: usize,
 }
 
-/// A table in the caches, and so many that what so many lookups touch does not stay there.
+/// One table, which fits into the caches, and so many that the lookups overflow them.
 const CASES: [Case; 2] =
     [Case { num_tables: 1, num_lookups: 20_000 }, Case { num_tables: 8_000, num_lookups: 500_000 }];
 
-/// Keys in the order in which they are asked, and the table and the data block of each.
+/// Keys in the order of their lookups, each with its table and data block.
 struct Lookups {
     keys: Keys,
     places: Vec<(usize, u64)>,
 }
 
 impl Lookups {
-    /// Each of the keys where it lies in a table, or would lie.
+    /// Pairs each key with the place where it is in a table, or would be.
     fn new(keys: &[&[u8]], case: Case) -> Self {
         let mut words = words(3);
         let mut below = |n: usize| {
@@ -57,7 +57,7 @@ impl Lookups {
         Self { keys: asked.into_iter().collect(), places }
     }
 
-    /// A function, for what a benchmark repeats.
+    /// Returns a function for a benchmark to repeat.
     fn count_matches(&self, may_match: impl Fn(usize, u64, &[u8]) -> bool) -> impl Fn() -> usize {
         let keys = self.keys.slices();
         move || {

@@ -1,4 +1,4 @@
-//! The work that LevelDB and this crate do: the same keys, the same filters, the same answers.
+//! The work of both contenders: the same keys, the same filters, the same answers.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,22 +16,22 @@ pub(crate) const READERS: [&str; 4] =
     ["LevelDB", "`key_may_match`", "`BloomFilter`", "`keys_may_match`"];
 pub(crate) const ASKED: [&str; 3] = ["absent keys", "present keys", "half of each"];
 
-/// How many keys are looked up in a pass.
+/// The number of keys looked up in a pass.
 const LOOKUPS: usize = 100_000;
 
-/// How many keys go into filters in a pass, at least.
+/// The least number of keys that go into filters in a pass.
 const MIN_KEYS: usize = 200_000;
 
-/// How many keys a contender puts into filters in the timed passes of all rounds, at most.
+/// The most keys that a contender puts into filters in the timed passes of all rounds.
 const MAX_KEYS: usize = 100_000_000;
 
 const MEMBER_SEED: u64 = 1;
 const ORDER_SEED: u64 = 2;
-/// What the queries of each pass are drawn from: other keys in each, so that no lookup has been
-/// made just before.
+/// Seeds of the queries of each pass, which differ, so that no lookup repeats a recent one.
 const QUERY_SEEDS: [u64; 2] = [3, 4];
 
-/// The set of keys that LevelDB makes its filter of, and those that it looks up in each pass.
+/// LevelDB's key sets: the one that it makes its filter of, and those that it looks up in each
+/// pass.
 const MEMBERS: u32 = 0;
 const QUERIES: [u32; 2] = [1, 2];
 
@@ -56,7 +56,7 @@ impl Scores {
         let mut filter = Vec::new();
         policy.create_filter(&members, &mut filter);
         let create = time_creation(policy, &members, options.rounds, leveldb);
-        assert!(leveldb.ask(&Request::new(b'F')) == filter, "LevelDB made another filter");
+        assert!(leveldb.ask(&Request::new(b'F')) == filter, "LevelDB made a different filter");
 
         let passes = QUERY_SEEDS.map(|seed| queries(&members, options.key_len, seed));
         let passes = passes.each_ref().map(|asked| asked.each_ref().map(Keys::slices));
@@ -145,13 +145,13 @@ fn time_lookups(
     race(contenders, LOOKUPS, rounds, words(ORDER_SEED))
 }
 
-/// The keys to look up, for each of [`ASKED`]: copied in their order, so that only the filter may
-/// be far away.
+/// The keys to look up, for each of [`ASKED`], copied in their order, so that only the filter may
+/// miss the caches.
 fn queries(members: &[&[u8]], key_len: KeyLen, seed: u64) -> [Keys; 3] {
     let absent = Keys::new(LOOKUPS, key_len, seed);
     let choose = |hash| members[hash as usize % members.len()];
     let present: Keys = hashes(!seed).map(choose).take(LOOKUPS).collect();
-    // No branch predictor can tell which one it will be.
+    // No branch predictor can learn the choice.
     let pairs = present.slices().into_iter().zip(absent.slices());
     let half = hashes(seed).zip(pairs).map(|(hash, (a, b))| if hash % 2 == 0 { a } else { b });
     let half = half.collect();
@@ -168,7 +168,7 @@ pub(crate) fn nanoseconds(answer: &[u8]) -> Duration {
     Duration::from_nanos(number(answer))
 }
 
-/// The number that an answer of LevelDB's process begins with.
+/// The number at the start of an answer from LevelDB's process.
 pub(crate) fn number(answer: &[u8]) -> u64 {
     u64::from_le_bytes(*answer.first_chunk().expect("a number"))
 }

@@ -36,7 +36,7 @@ const LINES: [Line; 5] = [
 
 pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
     let ratios = LINES.iter().flat_map(|line| all.iter().map(line.ratio));
-    // The legend takes not quite the upper third.
+    // The legend takes almost the upper third.
     let highest = ratios.fold(1.0, f64::max) * 1.5;
     let max = (1..30_u8).find(|&max| f64::from(max) >= highest).unwrap_or(30);
     let sizes = all.iter().map(|scores| scores.num_keys);

@@ -1,5 +1,5 @@
-//! LevelDB's own `Get` in two databases of the same tables: with LevelDB's filters, and with this
-//! crate's in their place.
+//! LevelDB's own `Get` in two databases of the same tables: one with LevelDB's filters, one with
+//! this crate's in their place.
 
 use std::cell::RefCell;
 use std::fs;
@@ -28,7 +28,7 @@ const BLOCK_SIZE: u32 = 4 << 10;
 const RESTART_INTERVAL: u32 = 16;
 const SNAPPY: u32 = 1;
 
-/// How many keys are looked up in a pass: so few that most passes run undisturbed.
+/// The number of keys looked up in a pass: few enough for most passes to run undisturbed.
 const LOOKUPS: usize = 10_000;
 
 const KEY_SEED: u64 = 1;
@@ -38,16 +38,15 @@ const LOOKUP_SEED: u64 = 4;
 
 const DATABASES: [u32; 2] = [0, 1];
 
-/// What was measured in databases of this number of keys: with LevelDB's filters, with this
-/// crate's.
+/// Results for databases of this number of keys: with LevelDB's filters, and with this crate's.
 #[derive(Debug)]
 pub(crate) struct Gets {
     num_keys: usize,
     absent: [Score; 2],
     present: [Score; 2],
-    /// How many data blocks are read for a lookup of each absent key.
+    /// How many data blocks are read by looking up every absent key once.
     num_reads: [usize; 2],
-    /// Of all tables, in bytes.
+    /// The bytes of all tables' filter blocks.
     filter_block_len: [usize; 2],
 }
 
@@ -87,14 +86,14 @@ impl Gets {
             absent: time(&absent, 0, options.rounds, leveldb),
             present: time(&present, LOOKUPS as u64, options.rounds, leveldb),
             num_reads,
-            // Of what has been read: LevelDB has written no table anew.
+            // Measured after the lookups: LevelDB has not rewritten any table.
             filter_block_len: paths
                 .map(|path| tables(&path.0).iter().map(|table| filter_block_len(table)).sum()),
         }
     }
 }
 
-/// A random half of twice as many counters, and the other half.
+/// A random half of the first `2 * num_keys` counters, and the other half.
 fn counters(num_keys: usize) -> [Vec<[u8; 8]>; 2] {
     let mut halves = [const { Vec::new() }; 2];
     for (counter, word) in (0..2 * num_keys as u64).zip(words(KEY_SEED)) {
@@ -117,8 +116,8 @@ fn copy([from, to]: &[TempPath; 2]) {
     }
 }
 
-/// Looks keys up in both databases in turns, of which so many are found: other keys in each pass,
-/// whose blocks are not yet in the processor's caches.
+/// Looks up keys in both databases in turns, `num_found` in each pass being present. Passes use
+/// different keys, whose blocks are not yet in the processor's caches.
 fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) -> [Score; 2] {
     let leveldb = RefCell::new(leveldb);
     let contenders = DATABASES.map(|database| -> Contender<'_> {

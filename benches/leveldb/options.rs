@@ -1,4 +1,4 @@
-//! What the race is asked to time.
+//! The command line of the race.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --keys N,N,..          numbers of keys [32,2000,20000,200000,2000000,20000000]
   --key-len BYTES|mixed  their length; mixed is 8 to 40 bytes [16]
   --bits-per-key B       up to 255 [10]
-  --rounds R             how many turns, fewer with many keys [101]
-  --figure FILE.svg      draws the figure
+  --rounds R             number of rounds, fewer for many keys [101]
+  --figure FILE.svg      also draws the results
   --gets                 times LevelDB's Get in a database of counters instead, with LevelDB's
                          filters and with this crate's; its numbers of keys are [1000000]";
 
@@ -41,21 +41,21 @@ impl Default for Options {
     }
 }
 
-/// What the arguments ask for.
+/// The task that the arguments ask for.
 #[derive(Debug)]
 pub(crate) enum Task {
     Race(Options),
     Gets(Options),
     Help,
-    /// Nothing, and why.
+    /// Do nothing, for this reason.
     Nothing(String),
 }
 
 impl Task {
-    /// `args` without the program's name.
+    /// Parses `args`, which do not include the program's name.
     ///
-    /// `cargo bench` hands the options and names that are meant for criterion to all targets, and
-    /// `cargo test --benches` none at all; neither is an error.
+    /// `cargo bench` passes criterion's options and names to all targets, and `cargo test
+    /// --benches` passes none; neither is an error.
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         let mut options = Options::default();
@@ -81,11 +81,11 @@ impl Task {
                 "--gets" => is_gets = true,
                 "--figure" => options.figure = Some(value()?.into()),
                 "-h" | "--help" => return Ok(Self::Help),
-                _ => return Ok(Self::Nothing(format!("{arg} is none of its options"))),
+                _ => return Ok(Self::Nothing(format!("unknown option {arg}"))),
             }
         }
         if !is_bench {
-            return Ok(Self::Nothing("a race is no test".into()));
+            return Ok(Self::Nothing("it is not a test".into()));
         }
         if options.sizes.contains(&0) || options.rounds == 0 {
             return Err("a race needs keys and rounds".into());
@@ -94,7 +94,7 @@ impl Task {
             options.sizes = if is_gets { GETS_SIZES.to_vec() } else { RACE_SIZES.to_vec() };
         }
         match without_gets.filter(|_| is_gets) {
-            Some(arg) => Err(format!("{arg} is no option of --gets")),
+            Some(arg) => Err(format!("{arg} does not apply to --gets")),
             None if is_gets => Ok(Self::Gets(options)),
             None => Ok(Self::Race(options)),
         }

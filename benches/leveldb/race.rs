@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-/// Does the work of a pass, 0 or 1, and says how long it took.
+/// Does the work of pass 0 or 1, and returns how long it took.
 pub(crate) type Contender<'a> = Box<dyn FnMut(usize) -> Duration + 'a>;
 
-/// How a contender did.
+/// A contender's results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Score {
-    /// The time of the first contender over that of this one: the median over all rounds.
+    /// The first contender's time over this one's: the median over all rounds.
     pub(crate) ratio: f64,
-    /// The best time for a key, in nanoseconds.
+    /// The best time per key, in nanoseconds.
     pub(crate) best: f64,
 }
 
@@ -20,11 +20,11 @@ impl Score {
     }
 }
 
-/// Lets all contenders work once in each round, in an order drawn anew: whoever comes after another
-/// may find more in a cache, or a slower processor.
+/// Runs all contenders once in each round, in a new random order: a later one may find fuller
+/// caches, or a slower processor.
 ///
-/// A contender works in two passes, of which only the last one counts: its process has then woken
-/// up, and the caches hold what its own work leaves there, not that of the contender before.
+/// A contender works in two passes, and only the second counts: by then its process has woken up,
+/// and the caches have the data of its own work, not of the previous contender's.
 pub(crate) fn race<const N: usize>(
     mut contenders: [Contender<'_>; N],
     num_keys: usize,

@@ -1,4 +1,4 @@
-//! The scores as a table in Markdown, below a line that says what was timed and where.
+//! Formats the scores as a Markdown table, after a line that says what was timed and where.
 
 use std::process::Command;
 use std::{env, fs, thread};
@@ -15,7 +15,7 @@ pub(crate) fn report(options: &Options, machine: &str, all: &[Scores]) -> Vec<St
     );
     let mut lines = head(about, all.iter().map(|scores| scores.num_keys));
     for (i, creator) in CREATORS.into_iter().enumerate() {
-        let label = if i == 0 { format!("{creator}, a filter") } else { creator.into() };
+        let label = if i == 0 { format!("{creator}, build") } else { creator.into() };
         lines.push(row(&label, all, |scores| scores.create[i].cell()));
     }
     for (i, reader) in READERS.into_iter().enumerate() {
@@ -27,7 +27,7 @@ pub(crate) fn report(options: &Options, machine: &str, all: &[Scores]) -> Vec<St
     lines
 }
 
-/// The line above a table, and the table's head.
+/// The line above a table, and the table's header.
 pub(crate) fn head(about: String, sizes: impl Iterator<Item = usize>) -> Vec<String> {
     let sizes: Vec<_> = sizes.map(short).collect();
     let rule = format!("|---|{}", "---|".repeat(sizes.len()));
@@ -45,7 +45,7 @@ fn short(num_keys: usize) -> String {
     }
 }
 
-/// What the times depend on, as far as the machine tells.
+/// The processor and the versions that the times depend on.
 pub(crate) fn machine(leveldb_version: &[u8]) -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo

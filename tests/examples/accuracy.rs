@@ -1,5 +1,5 @@
-//! Measures the false-positive rates of filters with 10 bits per key, for kinds of keys and numbers of
-//! them, and those of levels that share the bytes of such filters.
+//! Measures false-positive rates at 10 bits per key: for kinds of keys, for numbers of keys, and
+//! for levels that divide the bytes of such filters.
 //!
 //! ```sh
 //! cargo run --release --example accuracy [-- [--full] [SVG]]
@@ -37,9 +37,9 @@ mod terminal;
 
 const USAGE: &str = "usage: accuracy [--full] [SVG]";
 const HELP: [&str; 3] = [
-    "Measures false-positive rates with 10 bits per key, and draws them to SVG",
+    "Measures false-positive rates at 10 bits per key, and draws them if SVG is given",
     "  --full  measures up to 10 million keys instead of 1 million",
-    "  SVG     the figure's file, of which the name ends in .svg",
+    "  SVG     the file to draw to, whose name must end in .svg",
 ];
 
 struct Options<'a> {

@@ -1,7 +1,7 @@
-//! A small annotated storage engine: the filters of the memtable and the levels are in
-//! `engine/db.rs`, the filter block of a table in `engine/table.rs`. Here engines with three kinds
-//! of filters are filled with two kinds of keys, opened again, and asked; then a filter block is
-//! damaged. `cargo run --release --example engine` runs it.
+//! A small annotated storage engine: `engine/db.rs` has the filters of the memtable and the levels,
+//! `engine/table.rs` a table's filter block. This file fills engines with two kinds of keys and
+//! three kinds of filters, reopens them, looks up all keys, and then damages a filter block. Run it
+//! with `cargo run --release --example engine`.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -23,7 +23,7 @@ const CHOICES: [(&str, Filters); 3] = [
     ("tuned(), 512 KiB", |_| (LEVELDB.tuned(), 19)),
     ("for_runs(), 512 KiB", |num_keys| (share(num_keys), 19)),
 ];
-type Keys = fn(u32) -> Vec<u8>; // in the engine, and from NUM_KEYS up absent ones between them
+type Keys = fn(u32) -> Vec<u8>; // those from NUM_KEYS up are absent, between the others
 const KEYS: [(&str, Keys); 2] = [
     ("random", |i| format!("{:016x}", scrambled(i)).into_bytes()),
     ("u64, big-endian", |i| number(i).to_be_bytes().to_vec()),
@@ -35,12 +35,12 @@ fn main() -> io::Result<()> {
     fs::remove_dir_all(&dir)?;
     let num_lost = num_lost?;
     writeln!(io::stdout(), "{num_lost} keys lost")?;
-    if num_lost == 0 { Ok(()) } else { Err(io::Error::other("an engine must keep its keys")) }
+    if num_lost == 0 { Ok(()) } else { Err(io::Error::other("the engine lost keys")) }
 }
 
 fn run(dir: &Path) -> io::Result<usize> {
-    // Not println!, which panics when its reader has seen enough.
-    writeln!(io::stdout(), "{:39}bytes of filters  reads for 1,000 absent keys", "")?;
+    // Not println!, which panics if its reader closes the pipe early.
+    writeln!(io::stdout(), "{:39}bytes of filters  reads per 1,000 absent keys", "")?;
     let mut num_lost = 0;
     for (kind, key) in KEYS {
         for (name, filters) in CHOICES {
@@ -58,7 +58,7 @@ fn run(dir: &Path) -> io::Result<usize> {
     Ok(num_lost + check(dir, "the same, one block damaged", KEYS[1].1)?)
 }
 
-/// Prints what the filters do, and returns how many keys were lost.
+/// Prints the filters' bytes and reads, and returns how many keys were lost.
 fn check(dir: &Path, name: &str, key: Keys) -> io::Result<usize> {
     let engine = Engine::open(dir, CHOICES[0].1)?;
     NUM_READS.store(0, Ordering::Relaxed);
@@ -70,17 +70,17 @@ fn check(dir: &Path, name: &str, key: Keys) -> io::Result<usize> {
     Ok(num_found + count_lost(&engine, key, 0..NUM_KEYS)?)
 }
 
-/// The best policy for the first level, if all levels may have 9 bits for a key in the mean.
+/// The best policy for the first level, if all levels together may have 9 bits per key.
 fn share(num_keys: &[usize]) -> BloomFilterPolicy {
-    // In 2^19 bytes of data blocks are some 3,800 keys, which share a filter.
+    // 2^19 bytes of data blocks, which share a filter, have some 3,800 keys.
     let run = |num_filters| SortedRun::new(num_filters, 3_800);
     let runs: Vec<_> = num_keys.iter().map(|keys| run(keys.div_ceil(3_800))).collect();
     let total_len = num_keys.iter().sum::<usize>() * 9 / 8;
     BloomFilterPolicy::for_runs(total_len, &runs)[0].unwrap_or(LEVELDB)
 }
 
-/// Two threads write every second key and look it up at once; then every tenth is deleted. Returns
-/// how many were not found.
+/// Two threads write every second key each, and look it up at once; then every tenth key is
+/// deleted. Returns how many keys were not found.
 fn fill(engine: &Engine, key: Keys) -> io::Result<usize> {
     let write = |first: u32| {
         (first..NUM_KEYS).step_by(2).try_fold(0, |num_lost, i| {
@@ -96,8 +96,8 @@ fn fill(engine: &Engine, key: Keys) -> io::Result<usize> {
     engine.flush(1).map(|()| num_lost)
 }
 
-/// Returns how many keys of a range have another value: by turns 1,000 are asked for together, and
-/// 1,000 one by one.
+/// Returns how many keys of a range have a wrong value, looking them up alternately 1,000 at once
+/// and 1,000 one by one.
 fn count_lost(engine: &Engine, key: Keys, range: Range<u32>) -> io::Result<usize> {
     let is_there = |i| i < NUM_KEYS && i % 10 != 0;
     let mut all: Vec<_> = range.map(|i| (key(i), is_there(i).then(|| key(i).repeat(8)))).collect();
@@ -114,7 +114,7 @@ fn scrambled(i: u32) -> u64 {
     u64::from(i + 1).wrapping_mul(0x9e3779b97f4a7c15)
 }
 
-/// One of each two numbers, by chance, and from [`NUM_KEYS`] up the other one; not in their order.
+/// A random one of every two numbers, and from [`NUM_KEYS`] up the other one, in scrambled order.
 fn number(i: u32) -> u64 {
     let pair = u64::from(i % NUM_KEYS) * 77_773 % u64::from(NUM_KEYS);
     let is_second = scrambled(i % NUM_KEYS) >> 63 == u64::from(i < NUM_KEYS);

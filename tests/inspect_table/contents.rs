@@ -1,10 +1,10 @@
-//! Tables that a test makes, and may damage.
+//! Tables made, and damaged, by tests.
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use crate::common::table::crc32c::masked_crc32c;
 
-/// The contents of a table's blocks, which a test may damage before they get their checksums.
+/// The contents of a table's blocks, which tests may damage before checksums are added.
 #[derive(Clone)]
 pub(crate) struct Contents {
     pub(crate) data: Vec<u8>,
@@ -38,7 +38,7 @@ impl Contents {
         self.to_file_of_type(UNCOMPRESSED)
     }
 
-    /// A table whose data block has this byte for its compression type.
+    /// A table whose data block has this compression type.
     pub(crate) fn to_file_of_type(&self, data_type: u8) -> Vec<u8> {
         let mut file = Vec::new();
         append_block(&mut file, &self.data, data_type);
@@ -92,12 +92,12 @@ pub(crate) fn append_footer(file: &mut Vec<u8>, handles: &[u8]) {
     file.extend(0xdb4775248b80fb57u64.to_le_bytes());
 }
 
-/// A table of one block of one key, whose filter block has these bytes.
+/// A table with one block of one key, and a filter block of these bytes.
 pub(crate) fn with_filter_block(filter_block: &[u8]) -> Vec<u8> {
     table(b"key\x01\0\0\0\0\0\0\0", filter_block)
 }
 
-/// A table of one internal key, as `LevelDB` makes it with 10 bits per key.
+/// A table with one internal key, as `LevelDB` makes it at 10 bits per key.
 pub(crate) fn table_of_a_key(user_key: &[u8]) -> Vec<u8> {
     let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
     builder.start_block(0);
@@ -116,7 +116,7 @@ fn table(key: &[u8], filter_block: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The key with its length, and again and again all of it.
+/// Entries of a block: a key of this length, and then copies of it that share all its bytes.
 pub(crate) fn repeated(key_len: usize, value: &[u8], num_keys: usize) -> Vec<u8> {
     let (key_len, key) = (varint(key_len), vec![b'k'; key_len]);
     let value = [&varint(value.len()), value].concat();

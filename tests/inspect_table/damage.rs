@@ -1,4 +1,4 @@
-//! Damaged files: whatever they hold, each table has its place in the report.
+//! Damaged files: every table stays in the report, whatever the damage.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
         let blocks = blocks(&file);
         for _ in 0..num_damaged / 2 {
             let mut damaged = file.clone();
-            // Often one of the last, which lead to all others.
+            // Often one of the last bytes, which lead to all others.
             let num_candidates = if number(2) == 0 { 4 } else { blocks.len() };
             let block = blocks[blocks.len() - 1 - number(num_candidates)].clone();
             for _ in 0..=number(3) {
@@ -37,7 +37,7 @@ fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
             }
         }
     }
-    // Some damage changes only values, or filters.
+    // Some damage changes only values or filters.
     assert!((num_damaged..19 * num_damaged).contains(&(20 * num_read)), "{num_read}");
 }
 
@@ -65,7 +65,7 @@ fn mutated(manifest: &[u8], number: &mut impl FnMut(usize) -> usize) -> Vec<u8> 
     match number(8) {
         0 => damaged.truncate(number(manifest.len())),
         1 => damaged[number(manifest.len())] ^= 1 << number(8),
-        // With true checksums.
+        // With correct checksums.
         kind => {
             let (mut edits, _) = records(manifest);
             let edit = number(edits.len());
@@ -93,14 +93,14 @@ fn table_names(database: &Path) -> Vec<String> {
 }
 
 #[test]
-fn mutated_manifests_and_currents_leave_each_table_its_place() {
+fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
     let mut number = drawn(18);
     let mut by_status = [0, 0];
     for (name, manifest_name) in [("dead_tables", "MANIFEST-000006"), ("levels", "MANIFEST-000002")]
     {
         let [current, manifest] =
             ["CURRENT", manifest_name].map(|file| read(&database(name).join(file)));
-        // Without what the tables hold.
+        // Without the tables' contents.
         let empty = golden_table("table_empty.ldb");
         let tables = table_names(&database(name));
         let files: Vec<_> = tables.iter().map(|table| (&table[..], &empty[..])).collect();
@@ -114,7 +114,7 @@ fn mutated_manifests_and_currents_leave_each_table_its_place() {
                 manifest = mutated(&manifest, &mut number);
             }
             for (file, contents) in [("CURRENT", current), (manifest_name, manifest)] {
-                // Some file systems write to the disk what replaces the bytes of a file.
+                // On some file systems, overwriting a file waits for the disk.
                 let _ = fs::remove_file(directory.join(file));
                 fs::write(directory.join(file), contents).unwrap();
             }
@@ -125,6 +125,6 @@ fn mutated_manifests_and_currents_leave_each_table_its_place() {
             assert!(is_rocksdb || tables.iter().all(|table| lines.contains(&table[..])), "{lines}");
         }
     }
-    // Some damage changes only what no one asks for.
+    // Some damage changes only fields that are not read.
     assert!(by_status.iter().all(|&number| number > 100), "{by_status:?}");
 }

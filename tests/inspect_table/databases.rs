@@ -1,4 +1,4 @@
-//! Databases that other programs wrote: the facts in `tests/golden/databases/README.md`.
+//! Databases written by other programs, with the facts in `tests/golden/databases/README.md`.
 
 use std::{fs, slice};
 
@@ -11,7 +11,7 @@ use crate::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden
 /// Level, number, and false positives in per cent.
 type Tables = &'static [(u32, u64, f64)];
 
-/// Tables in use, distinct keys, and what is not in use.
+/// Name, tables in use, distinct keys, and tables not in use.
 const GOLDEN_DATABASES: [(&str, Tables, &str, &str); 7] = [
     ("accounts", &[(2, 5, 0.30)], "4,811", ""),
     ("classic_level", &[(2, 5, 0.89)], "3,000", ""),
@@ -37,7 +37,7 @@ const GOLDEN_TABLES: [(&str, f64); 7] = [
     ("table_bloom10_user_keys", 0.94),
 ];
 
-/// In per cent. 10% more or less, and three standard errors.
+/// Asserts a rate in per cent, within 10% and three standard errors.
 #[track_caller]
 fn assert_is_about(rate: &str, expected: f64, num_tables: usize) {
     let measured: f64 = rate.trim_end_matches('%').parse().unwrap();
@@ -118,14 +118,14 @@ pub(crate) fn answer(report: &Report) -> Answer {
     Answer { bound, reads }
 }
 
-/// A tenth apart at most.
+/// Asserts that the numbers differ by at most a tenth.
 #[track_caller]
 pub(crate) fn assert_near(reckoned: f64, replayed: f64) {
     assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
 }
 
 #[test]
-fn lookups_read_what_get_reads_and_nothing_is_said_of_what_cannot_be_known() {
+fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
     for on in [Report::on, Report::what_if] {
         for (name, reads) in [
             ("counters", [2_288.7, 1_116.7, 10.6]),
@@ -173,7 +173,7 @@ fn lookups_read_what_get_reads_and_nothing_is_said_of_what_cannot_be_known() {
 }
 
 #[test]
-fn what_would_help_comes_first_and_no_other_row_takes_and_reads_less() {
+fn recommended_filters_come_first_and_no_other_row_is_smaller_and_better() {
     let number = |cell: &str| cell.replace(',', "").parse::<f64>().unwrap();
     for name in ["counters", "decimals", "posts", "levels", "partly_covered", "accounts"] {
         let report = Report::what_if(&database(name));
@@ -199,7 +199,7 @@ fn what_would_help_comes_first_and_no_other_row_takes_and_reads_less() {
             let is_better = |row: &&[f64; 3]| (0..3).all(|i| row[i] < proposal[i]);
             assert_eq!(all.iter().find(is_better), None, "better than {proposal:?}");
         }
-        // LevelDB's filters with 10 bits per key are those of today.
+        // Today's filters are LevelDB's with 10 bits per key.
         if name != "accounts" {
             assert_eq!(all[3], all[0]);
         }
@@ -211,7 +211,7 @@ fn what_would_help_comes_first_and_no_other_row_takes_and_reads_less() {
 }
 
 #[test]
-fn a_table_that_cannot_be_read_leaves_a_lower_bound_and_no_comparison() {
+fn an_unreadable_table_leaves_a_lower_bound_and_no_comparison() {
     let directory = copy_of("partly_covered", "lost_table");
     let path = directory.join("000005.ldb");
     fs::write(&path, &read(&path)[..1_000]).unwrap();
@@ -241,7 +241,7 @@ fn lines_have_80_columns_at_most() {
 }
 
 #[test]
-fn a_database_without_filters_is_shown_what_leveldbs_would_give() {
+fn a_database_without_filters_is_shown_what_filters_would_do() {
     let directory = copy_of("accounts", "without_filters");
     let path = directory.join("000005.ldb");
     fs::write(&path, with_metaindex(read(&path), b"filter.", b"nothing")).unwrap();
@@ -253,7 +253,7 @@ fn a_database_without_filters_is_shown_what_leveldbs_would_give() {
 }
 
 #[test]
-fn a_manifest_that_leveldb_would_not_open_is_said_and_all_tables_are_counted() {
+fn a_manifest_that_leveldb_would_not_open_is_reported_and_all_tables_are_counted() {
     let manifest = read(&database("levels").join("MANIFEST-000002"));
     let mut damaged = manifest.clone();
     damaged[300] ^= 1;
@@ -281,7 +281,7 @@ fn a_manifest_that_leveldb_would_not_open_is_said_and_all_tables_are_counted() {
         assert!(status == 1 && cause.contains("not a database that LevelDB would open"), "{cause}");
         assert!(cause.contains(why), "{cause}");
     }
-    // Without its last edit, in which the table comes, a database is new.
+    // Without its last edit, which adds the table, the database is new.
     let manifest = read(&database("accounts").join("MANIFEST-000002"));
     let files: [(&str, &[u8]); 2] =
         [("CURRENT", b"MANIFEST-000002\n"), ("MANIFEST-000002", &manifest[..50])];
@@ -291,7 +291,7 @@ fn a_manifest_that_leveldb_would_not_open_is_said_and_all_tables_are_counted() {
 }
 
 #[test]
-fn one_cause_for_many_tables_is_said_once() {
+fn a_cause_common_to_several_tables_is_reported_once() {
     let directory = copy_of("levels", "gone");
     for number in [5, 27, 29, 31] {
         fs::remove_file(directory.join(format!("{number:06}.ldb"))).unwrap();
@@ -305,7 +305,7 @@ fn one_cause_for_many_tables_is_said_once() {
 }
 
 #[test]
-fn an_order_that_only_the_program_knows_is_told_from_the_ranges_where_they_agree() {
+fn an_unknown_comparators_order_is_guessed_from_the_ranges_if_they_agree() {
     let directory = copy_of("levels", "comparator");
     let manifest = directory.join("MANIFEST-000002");
     name_comparator(&manifest);
@@ -315,7 +315,7 @@ fn an_order_that_only_the_program_knows_is_told_from_the_ranges_where_they_agree
     assert_eq!((&unknown.bound[..], &known.bound[..]), (", about", ""));
     assert_eq!(unknown.reads.map(|number| number.to_string()), known.reads.map(|n| n.to_string()));
 
-    // One table more, whose keys descend.
+    // Adds a table whose keys descend.
     let (mut edits, _) = records(&read(&manifest));
     edits.push(b"\x07\x06\x05\x09\x0azztrailer!\x0aaatrailer!".into());
     fs::write(&manifest, log_of(&edits)).unwrap();

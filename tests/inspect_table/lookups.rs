@@ -1,4 +1,4 @@
-//! What the example reckons, against lookups replayed key by key.
+//! The example's estimates, against lookups replayed key by key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::{Report, database, read};
 struct Replay {
     /// By level and number.
     tables: BTreeMap<(u32, u64), ReplayedTable>,
-    /// With the newest trailer of each.
+    /// Each with its newest trailer.
     keys: BTreeMap<Vec<u8>, u64>,
 }
 
@@ -63,7 +63,7 @@ impl Replay {
             }
             let keys = internal_keys().map(|key| extract_user_key(key).to_vec()).collect();
             let filter_block = table.filter_block().unwrap().unwrap().contents.into_owned();
-            // `Get` asks the newest of level 0 first.
+            // `Get` consults the newest table of level 0 first.
             let place = (level, if level == 0 { u64::MAX - number } else { number });
             (place, ReplayedTable { contents, keys, blocks, filter_block })
         };
@@ -71,7 +71,7 @@ impl Replay {
         Self { tables, keys }
     }
 
-    /// With other filters for all tables.
+    /// Replaces the filters of all tables.
     fn with(mut self, policy_of: impl Fn(&(u32, u64)) -> BloomFilterPolicy) -> Self {
         for (place, table) in &mut self.tables {
             let policy = InternalKeyPolicy::new(policy_of(place));
@@ -88,7 +88,7 @@ impl Replay {
         self
     }
 
-    /// The data blocks that 1,000 lookups read before the key is found, if it is.
+    /// The data blocks that 1,000 lookups read before the keys are found, if they are.
     fn reads<'a>(&self, keys: impl IntoIterator<Item = &'a Vec<u8>>) -> f64 {
         let (mut num_lookups, mut num_reads) = (0, 0);
         for key in keys {
@@ -103,7 +103,7 @@ impl Replay {
         self.reads(self.keys.keys())
     }
 
-    /// Right behind live ones.
+    /// Keys just after live ones.
     fn reads_of_longer_keys(&self) -> f64 {
         let live = self.keys.iter().filter(|(_, trailer)| *trailer & 0xff == 1);
         let live: Vec<_> = live.map(|(key, _)| key).collect();
@@ -115,7 +115,7 @@ impl Replay {
         self.reads(&(0..50_000).map(|_| longer()).collect::<Vec<_>>())
     }
 
-    /// All numbers that are not there, from the first to the last that is.
+    /// All absent numbers between the first present one and the last.
     fn reads_of_counters_between(&self) -> f64 {
         let number = |key: &Vec<u8>| u64::from_be_bytes(key[..].try_into().unwrap());
         let [first, last] = [self.keys.first_key_value(), self.keys.last_key_value()]
@@ -126,7 +126,7 @@ impl Replay {
 }
 
 impl ReplayedTable {
-    /// Whether the table is asked, and its filters do not spare the data block.
+    /// Whether a lookup consults the table and its filter matches.
     fn must_read(&self, key: &[u8]) -> bool {
         let Contents { smallest, largest, .. } = &self.contents;
         if key < &smallest[..] || key > &largest[..] {
@@ -138,7 +138,7 @@ impl ReplayedTable {
 }
 
 #[test]
-fn reads_of_today_are_those_of_a_replay() {
+fn todays_reads_match_a_replay() {
     for name in ["in_order", "partly_covered", "repaired", "levels", "counters", "posts"] {
         let [_, own, at_random] = answer(&Report::on(&database(name))).reads;
         let replay = Replay::of(&database(name));
@@ -151,8 +151,8 @@ fn reads_of_today_are_those_of_a_replay() {
 }
 
 #[test]
-fn proposed_filters_read_what_is_claimed() {
-    // Of few matches, chance makes more or fewer.
+fn proposed_filters_read_as_many_blocks_as_claimed() {
+    // Few matches vary by chance.
     let assert_about = |cell: &str, replayed: f64| {
         let claimed: f64 = cell.replace(',', "").parse().unwrap();
         assert!((claimed - replayed).abs() < 1.0 + 0.15 * replayed, "{claimed}, not {replayed}");
@@ -199,7 +199,7 @@ fn contents(smallest: u64, largest: u64) -> Contents {
 }
 
 #[test]
-fn runs_of_level_0_do_not_overlap_and_are_as_few_as_can_be() {
+fn runs_of_level_0_do_not_overlap_and_are_as_few_as_possible() {
     let mut number = drawn(27);
     for num_tables in (1..60).chain([500]) {
         let tables: Vec<_> = (0..num_tables)

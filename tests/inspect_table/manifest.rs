@@ -1,4 +1,4 @@
-//! The MANIFEST parser: it reads what LevelDB does, and takes any bytes.
+//! The MANIFEST parser reads what LevelDB reads, and accepts any bytes.
 
 use super::contents::varint;
 use crate::common::table::crc32c::masked_crc32c_of;
@@ -31,7 +31,7 @@ pub(crate) fn records(log: &[u8]) -> (Vec<Vec<u8>>, Result<(), LogError>) {
     }
 }
 
-/// As LevelDB's writer breaks it up.
+/// The records as LevelDB's writer divides them.
 pub(crate) fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
     let mut log: Vec<u8> = Vec::new();
     for record in records {
@@ -58,14 +58,14 @@ pub(crate) fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
 }
 
 #[test]
-fn records_of_any_length_are_put_together_unless_the_end_cuts_them_off() {
+fn records_of_any_length_are_reassembled_unless_the_end_cuts_them_off() {
     let lens = [0, 1, 7, 32_754, 32_755, 32_756, 32_761, 32_762, 65_600, 100_000, 3, 0];
     let all: Vec<Vec<u8>> = lens
         .iter()
         .zip(words(1))
         .map(|(&len, seed)| words(seed).map(|word| word.to_le_bytes()[0]).take(len).collect())
         .collect();
-    // Each as the first of a log, too.
+    // Each also as the first of a log.
     for start in 0..all.len() {
         assert_eq!(records(&log_of(&all[start..])), (all[start..].to_vec(), Ok(())));
     }
@@ -74,7 +74,7 @@ fn records_of_any_length_are_put_together_unless_the_end_cuts_them_off() {
     for len in (17..100).chain(32_700..32_800).chain(log.len() - 100..log.len()) {
         assert_eq!(records(&log[..len]), (all[..1].to_vec(), Ok(())), "{len}");
     }
-    // Zeros are space that was set aside.
+    // Zeros are preallocated space.
     let mut log = log_of(&all[..1]);
     log.resize(32_768, 0);
     log.extend(fragment(FULL, b"more"));
@@ -82,7 +82,7 @@ fn records_of_any_length_are_put_together_unless_the_end_cuts_them_off() {
 }
 
 #[test]
-fn damage_to_a_log_has_a_name() {
+fn each_kind_of_damage_to_a_log_has_its_error() {
     let damaged = |fragments: &[Vec<u8>]| records(&fragments.concat()).1.unwrap_err();
     let mut changed = fragment(FULL, b"data");
     *changed.last_mut().unwrap() ^= 1;
@@ -92,13 +92,13 @@ fn damage_to_a_log_has_a_name() {
         let fragments: Vec<_> = types.iter().map(|&one| fragment(one, b"data")).collect();
         assert_eq!(damaged(&fragments), LogError::MissingFragment, "{types:?}");
     }
-    // Within a block that others follow.
+    // Within a block that is followed by others.
     let mut log = log_of(&[vec![0; 100_000]]);
     log[5] ^= 0x80;
     assert_eq!(records(&log).1, Err(LogError::BadLength));
 }
 
-/// What each database must say of itself.
+/// The fields that every database must have.
 const HEAD: [&[u8]; 3] = [b"\x02\x05", b"\x03\x09", b"\x04\x64"];
 
 fn manifest_of(edits: &[&[u8]]) -> Result<Manifest, ManifestError> {
@@ -129,10 +129,10 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
     assert_eq!(tables(&[]), []);
     assert_eq!(tables(&[add_5, add_7]), [(0, 5), (2, 7)]);
     assert_eq!(tables(&[add_5, add_7, b"\x06\x00\x05"]), [(2, 7)]);
-    // In one edit the table leaves its level first, wherever that stands.
+    // Within one edit, deletions come first, wherever they stand.
     assert_eq!(tables(&[add_5, b"\x07\x01\x05\x09\x01a\x01b\x06\x00\x05"]), [(1, 5)]);
     assert_eq!(tables(&[add_5, b"\x07\x00\x05\x09\x01a\x01b\x06\x00\x05"]), [(0, 5)]);
-    // Gone from a level where it never was.
+    // Deleted from a level that never had it.
     assert_eq!(tables(&[add_5, b"\x06\x01\x05"]), [(0, 5)]);
     assert_eq!(tables(&[b"\x05\x01\x01k", b"\x09\x00", add_7]), [(2, 7)]);
     let manifest = manifest_of(&[b"\x07\x00\x05\x09\x0asmtrailer!\x08trailer!", b"\x02\x08"]);
@@ -147,7 +147,7 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
 }
 
 #[test]
-fn damage_to_an_edit_has_a_name() {
+fn each_kind_of_damage_to_an_edit_has_its_error() {
     for (edit, field) in [
         (&b"\x80"[..], "tag"),
         (b"\x01\x04abc", "comparator"),

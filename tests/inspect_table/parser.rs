@@ -1,4 +1,4 @@
-//! The table parser: it refuses what is damaged, and takes any bytes.
+//! The table parser refuses damaged tables, and accepts any bytes.
 
 use std::fs::{self, File};
 use std::io;
@@ -52,7 +52,7 @@ fn tables_are_read_with_and_without_filters_and_compression() {
 }
 
 #[test]
-fn a_file_is_read_as_its_bytes_are_unless_it_becomes_shorter() {
+fn a_file_is_read_like_its_bytes_unless_it_is_truncated_meanwhile() {
     let bytes = golden_table("db_bloom10.ldb");
     let directory = directory_of("becomes_shorter", &[("000005.ldb", &bytes)]);
     let path = directory.join("000005.ldb");
@@ -71,7 +71,7 @@ fn tables_of_rocksdb_are_recognised() {
     *file.last_chunk_mut().unwrap() = 0x88e241b785f4cff7u64.to_le_bytes();
     assert_eq!(read_all(&file), Err(TableError::RocksDb));
 
-    // Its format 0 is LevelDB's, but for the filter.
+    // Its format 0 is LevelDB's, except for the filter.
     let metaindex_key = b"fullfilter.rocksdb.BuiltinBloomFilter";
     let contents = Contents::new();
     let metaindex = block(&[(0, metaindex_key, &handle(0, contents.data.len()))]);
@@ -104,7 +104,7 @@ fn truncations_and_changed_bytes_are_errors() {
 }
 
 #[test]
-fn damage_has_a_name() {
+fn each_kind_of_damage_has_its_error() {
     let beyond = [[0xff; 9].as_slice(), &[1, 0]].concat();
     for (handles, error) in [
         (&[0x80; 40][..], TableError::CorruptFooter),
@@ -142,7 +142,7 @@ fn damage_has_a_name() {
 }
 
 #[test]
-fn keys_may_be_thousands_of_times_the_block_but_not_endless() {
+fn keys_may_be_thousands_of_times_as_long_as_the_block_but_not_endless() {
     let read = |key_len, num_keys| {
         read_all(&Contents::of_data(repeated(key_len, b"", num_keys)).to_file())
     };
@@ -154,6 +154,6 @@ fn keys_may_be_thousands_of_times_the_block_but_not_endless() {
     let index = repeated(10_000, &handle(0, 0), 1_000);
     let file = Contents { index, ..Contents::new() }.to_file();
     let max = 64 * file.len() as u64;
-    // Before the second block is noticed, which lies where the first one does.
+    // Noticed before the second block, which has the same place as the first.
     assert_eq!(read_all(&file), Err(TableError::TooManyKeyBytes { max }));
 }

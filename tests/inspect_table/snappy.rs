@@ -1,4 +1,4 @@
-//! The Snappy decoder of the table parser: it yields what the format says, and takes any bytes.
+//! The Snappy decoder of the table parser follows the format, and accepts any bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::contents::varint;
 use crate::common::strategies::config;
 use crate::common::table::snappy::{SnappyError, decompress};
 
-/// What a test encodes, with a length or an offset in so many bytes behind the tag.
+/// An element to encode, with a length or an offset in `num_bytes` bytes after the tag.
 #[derive(Clone, Debug)]
 enum Element {
     Literal { bytes: Vec<u8>, num_bytes: usize },
@@ -21,7 +21,7 @@ fn stating(len: usize, elements: &[u8]) -> Vec<u8> {
     [&varint(len)[..], elements].concat()
 }
 
-/// The elements behind the length that they yield.
+/// The elements, after the length that they yield.
 fn block(elements: &[Element]) -> Vec<u8> {
     stating(yielded(elements).len(), &encoded(elements))
 }
@@ -48,7 +48,7 @@ fn low_byte(number: usize) -> u8 {
     number.to_le_bytes()[0]
 }
 
-/// By a plain reading of the format.
+/// Decodes by a plain reading of the format.
 fn yielded(elements: &[Element]) -> Vec<u8> {
     let mut output = Vec::new();
     for element in elements {
@@ -64,7 +64,7 @@ fn yielded(elements: &[Element]) -> Vec<u8> {
     output
 }
 
-/// Elements that can follow each other, each with a tag that can hold it.
+/// Valid sequences of elements, each with a tag that can encode it.
 fn any_elements() -> BoxedStrategy<Vec<Element>> {
     let bounds = prop_oneof![Just(60), Just(256), Just(1 << 16), 1..=70_000usize];
     let bytes = prop_oneof![
@@ -125,7 +125,7 @@ proptest! {
     ) {
         if let Ok(output) = decompress(&stating(len, &elements)) {
             prop_assert_eq!(output.len(), len);
-            // The most that any element yields is 64 bytes for 3.
+            // No element yields more than 64 bytes for 3.
             prop_assert!(output.capacity() <= elements.len() * 64 / 3);
         }
         let _ = decompress(&elements);
@@ -145,7 +145,7 @@ proptest! {
 }
 
 #[test]
-fn damage_to_a_block_has_a_name() {
+fn each_kind_of_damage_to_a_block_has_its_error() {
     let abc = Literal { bytes: b"abc".into(), num_bytes: 0 };
     for num_bytes in [1, 2, 4] {
         for offset in [0, 4, 2_047] {
@@ -166,13 +166,13 @@ fn damage_to_a_block_has_a_name() {
 }
 
 #[test]
-fn the_length_stated_is_the_length_yielded_and_no_more_than_can_be() {
+fn a_wrong_or_impossible_stated_length_is_refused() {
     let literal = Literal { bytes: b"a".into(), num_bytes: 0 };
     let copies = vec![Copy { offset: 1, len: 64, num_bytes: 2 }; 1_000];
     let elements = encoded(&[&[literal][..], &copies].concat());
     let len = 64_001;
     assert_eq!(decompress(&stating(len, &elements)), Ok(vec![b'a'; len]));
-    // As if the literal were copies, too.
+    // As if the literal were copies, too: the most that any elements could yield.
     let most = 64 * elements.len() / 3;
     for (stated, error) in [
         (len - 1, SnappyError::LongerThanStated),

@@ -1,4 +1,4 @@
-//! Tables by themselves, many together, and what the command line says.
+//! Reports on single tables and on several, and the command line.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::table::crc32c::masked_crc32c;
 use crate::terminal::grouped;
 use crate::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, read};
 
-/// Where the blocks of an undamaged table lie, with their trailers; the footer is the last one.
+/// The places of an undamaged table's blocks, with their trailers; the footer comes last.
 pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
     let table = Table::open(file).unwrap();
     let end_of_data = table.data_blocks().last().unwrap().end.try_into().unwrap();
@@ -52,7 +52,7 @@ fn with_filter_block(change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     file
 }
 
-/// The same with other bytes in the metaindex block.
+/// Replaces bytes in the metaindex block.
 pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
     let place = file.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
     let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
@@ -91,7 +91,7 @@ fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_to
 }
 
 #[test]
-fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
+fn files_form_one_group_and_unreadable_ones_have_causes() {
     let good = golden_table("db_snappy_bloom10.ldb");
     let mut broken = good.clone();
     broken[100] ^= 1;
@@ -106,7 +106,7 @@ fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
         assert!(report.line_with(name).ends_with(": unread"));
     }
     assert_eq!((report.exit_status, report.causes.len()), (1, 4));
-    // A mistyped path, not one that a database has removed.
+    // The path is mistyped, not removed by a database.
     let missing = fs::metadata(&paths[3]).unwrap_err().to_string();
     for (start, end) in [
         ("000006.ldb: ", "the block at offset 0 does not match its checksum"),
@@ -121,8 +121,8 @@ fn files_are_one_group_and_those_that_cannot_be_read_have_their_causes() {
 }
 
 #[test]
-fn filters_that_are_not_what_their_policy_makes_have_exit_statuses() {
-    // The first loses keys; one more bit in the first filter does not.
+fn hiding_different_and_unknown_filters_have_exit_statuses() {
+    // Zeros in the first filter hide keys; one more bit set in it does not.
     let hiding = with_filter_block(|contents| contents[..32].fill(0));
     let different = with_filter_block(|contents| {
         let byte = contents.iter_mut().find(|byte| **byte != 0xff).unwrap();
@@ -155,7 +155,7 @@ fn filters_that_are_not_what_their_policy_makes_have_exit_statuses() {
 }
 
 #[test]
-fn what_if_makes_the_filters_that_a_table_has() {
+fn what_if_includes_the_filters_that_a_table_has() {
     let file = golden_table("db_bloom10.ldb");
     let filter_block = Table::open(&file).unwrap().filter_block().unwrap().unwrap().contents;
     let report = Report::what_if(&golden("tables/db_bloom10.ldb"));
@@ -166,9 +166,9 @@ fn what_if_makes_the_filters_that_a_table_has() {
         let rate: f64 = report.value_of(label).split('%').next().unwrap().parse().unwrap();
         assert!((10.0 * rate - row[kind].parse::<f64>().unwrap()).abs() < 0.11, "{rate}, {row:?}");
     }
-    // A table has its own keys.
+    // A single table is asked for its own keys.
     assert_eq!(row[1], "0");
-    // Tuned filters are shorter by a few bytes at most; around the only one come 9.
+    // Tuned filters are at most a few bytes shorter; the block adds 9 to the only one.
     let ours: usize =
         report.cells_of("filters, 10 bits per key")[3].replace(',', "").parse().unwrap();
     assert!((4_600..=4_608 + 9).contains(&ours), "{ours}");
@@ -185,7 +185,7 @@ fn what_if_makes_the_filters_that_a_table_has() {
 
 #[test]
 fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
-    // Every other filter is all bytes before the offsets.
+    // Every other filter consists of all bytes before the offsets.
     let (len, num_filters) = (1u32 << 16, 1 << 14);
     let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
     let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
@@ -198,7 +198,7 @@ fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
 }
 
 #[test]
-fn policies_are_told_by_the_sizes_of_their_filters() {
+fn policies_are_recognised_by_the_sizes_of_their_filters() {
     let num_keys = [40, 40, 1, 700, 39, 5_000, 40];
     let hashes: Vec<_> =
         words(18).map(|word| BloomHash::from_u32((word >> 32) as u32)).take(5_860).collect();
@@ -221,7 +221,7 @@ fn policies_are_told_by_the_sizes_of_their_filters() {
 }
 
 #[test]
-fn a_large_file_that_is_no_table_is_refused_unread() {
+fn a_large_file_that_is_not_a_table_is_refused_without_reading_it() {
     let directory = directory_of("sparse", &[("000005.ldb", b"")]);
     let path = directory.join("000005.ldb");
     fs::File::options().write(true).open(&path).unwrap().set_len(64 << 20).unwrap();
@@ -239,7 +239,7 @@ fn a_large_file_that_is_no_table_is_refused_unread() {
     assert!(4.0 * refused < read, "{refused} seconds, and {read} to read all of it");
 }
 
-/// `LevelDB` makes such tables where one key is written again and again.
+/// `LevelDB` makes such tables if one key is written again and again.
 fn database_of_tables_of_a_key(num_tables: u32) -> Directory {
     let directory =
         directory_of(&format!("{num_tables}_tables"), &[("CURRENT", b"MANIFEST-000002\n")]);
@@ -264,29 +264,29 @@ fn assert_inspected_within(num_tables: u32, limit: Duration) {
         let report = Report::with(slice::from_ref(&directory), what_if, NUM_LOOKUPS);
         assert!(start.elapsed() < limit, "{:?}", start.elapsed());
         assert_eq!(report.exit_status, 0, "{:?}", report.causes);
-        // A key behind the only one of a table is outside its range.
+        // A key after a table's only key is outside its range.
         assert_eq!(super::databases::answer(&report).reads, [-1.0, 0.0, 0.0]);
         report.line_with("No absent key of the same length lies between the database's keys.");
         report.line_with(&format!("_tables: {} tables in use", grouped(num_tables as usize)));
-        // Of many tables, those that read most.
+        // Of many tables, only those with the most wasted reads.
         let listed = report.lines.iter().filter(|line| line.contains(".ldb")).count();
         assert_eq!(listed, 20);
     }
 }
 
 #[test]
-fn time_is_bounded_by_tables_and_keys_together() {
+fn a_thousand_tables_of_one_key_take_less_than_5_seconds() {
     assert_inspected_within(1_000, Duration::from_secs(5));
 }
 
 #[test]
 #[ignore = "writes 100,000 files"]
-fn a_hundred_thousand_tables_of_a_key_take_seconds() {
+fn a_hundred_thousand_tables_of_one_key_take_seconds() {
     assert_inspected_within(100_000, Duration::from_secs(20));
 }
 
 #[test]
-fn the_command_line_names_paths_in_any_order_or_what_is_wrong() {
+fn the_command_line_takes_options_and_paths_in_any_order_or_says_what_is_wrong() {
     let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
     let paths = |what_if, paths: &[&str]| {
         let paths = paths.iter().map(Into::into).collect();

@@ -1,10 +1,10 @@
-// LevelDB itself, for tests/leveldb.rs and benches/leveldb.rs: answers requests on the standard
-// input with LevelDB's own library, until the input ends.
+// LevelDB itself, for tests/leveldb.rs and benches/leveldb.rs: answers requests on standard input
+// with LevelDB's own library, until the input ends.
 //
-// A request is its length, a byte that says what it asks, and what that takes; an answer is its
-// length and so many bytes. Numbers are little-endian: lengths and counts u64, all others u32. A
-// string is its length and its bytes; a list of strings is its count, the length of each as u32,
-// and then the bytes of all, back to back.
+// A request is its length, a byte for its kind, and its arguments; an answer is its length and its
+// bytes. Numbers are little-endian: lengths and counts are u64, all others u32. A string is its
+// length and its bytes; a list of strings is its count, the length of each as u32, and the bytes of
+// all, back to back.
 
 #ifdef __linux__
 #include <sched.h>
@@ -63,7 +63,7 @@ std::string Encode(uint64_t value) {
   return bytes;
 }
 
-// Takes a request apart; what it returns points into the request.
+// Parses a request; what it returns points into the request.
 class Parser {
  public:
   explicit Parser(const std::string& request) : rest_(request) {}
@@ -157,8 +157,8 @@ std::string WriteTable(Parser request) {
   return std::string();
 }
 
-// Closing interrupts a compaction and leaves its unfinished table behind. One runs as long as level
-// 0 has four tables; what is written here fills another level only with tables that move as they are.
+// Closing interrupts a compaction and leaves its unfinished table behind. Compactions run as long
+// as level 0 has four tables; other levels fill only with tables that are moved unchanged.
 void WaitForCompactions(leveldb::DB* db) {
   std::string num_tables;
   while (db->GetProperty("leveldb.num-files-at-level0", &num_tables) &&
@@ -167,9 +167,9 @@ void WaitForCompactions(leveldb::DB* db) {
   }
 }
 
-// Puts each key in turn, or deletes it where the value is empty. All end up in tables; where the
-// request says so, in tables of one level, which have no key in common. A write buffer makes a table,
-// and a compaction makes tables of a size of their own.
+// Puts each key in turn, or deletes it if the value is empty. All end up in tables; if the request
+// says so, in tables of one level, which have no key in common. The request sets the sizes of
+// tables from write buffers and from compactions.
 std::string WriteDatabase(Parser request) {
   const std::string path = request.String().ToString();
   const bool compact = request.U32() != 0;
@@ -189,7 +189,7 @@ std::string WriteDatabase(Parser request) {
     const leveldb::WriteOptions write;
     Check(values[i].empty() ? db->Delete(write, keys[i]) : db->Put(write, keys[i], values[i]));
   }
-  // Opened again, a database writes what is only in its log to a table.
+  // When a database is reopened, it writes what is only in its log to a table.
   db.reset();
   Check(leveldb::DB::Open(table.options, path, &opened));
   db.reset(opened);
@@ -233,8 +233,8 @@ class CountingEnv : public leveldb::EnvWrapper {
   std::atomic<uint64_t> num_reads_;
 };
 
-// A byte for each key, 1 where it has its value, and for each of the others, 1 where it is found;
-// then how many blocks were read for the others.
+// A byte for each key, 1 if it has its value; a byte for each of the others, 1 if it is found; then
+// how many blocks were read for the others.
 std::string ReadDatabase(Parser request) {
   const std::string path = request.String().ToString();
   TableOptions table(request);
@@ -267,13 +267,13 @@ std::string ReadDatabase(Parser request) {
   return answer + Encode(env.num_reads() - num_reads);
 }
 
-// What the race times: key sets, the policy, the filter that was made last, and databases.
+// The state of the race: key sets, the policy, the last filter, and databases.
 class Race {
  public:
   Race() : policy_(NewPolicy(10)), any_policy_(NewPolicy(10)) {}
 
-  // Leaves one core to this process and to the one that asks, where that is Linux: two cores may
-  // differ in what else they do.
+  // Binds this process and its parent to one core, on Linux: two cores may differ in their other
+  // work.
   std::string ShareCore() {
 #ifdef __linux__
     cpu_set_t core;
@@ -291,7 +291,7 @@ class Race {
     return std::string();
   }
 
-  // The keys stay where the request has them.
+  // The keys point into the request, which is kept.
   std::string SetKeys(std::string&& request) {
     Parser index(request);
     index.Byte();
@@ -304,7 +304,7 @@ class Race {
     return std::string();
   }
 
-  // Nanoseconds for all repetitions; keeps the filter.
+  // Returns the nanoseconds for all repetitions; keeps the filter.
   std::string TimeCreateFilter(Parser request) {
     const std::vector<Slice>& keys = Set(request.U32()).keys;
     const uint64_t repetitions = request.U64();
@@ -318,7 +318,7 @@ class Race {
 
   std::string Filter() const { return filter_; }
 
-  // Nanoseconds, and the number of keys that may match.
+  // Returns nanoseconds, and the number of keys that may match.
   std::string TimeKeysMayMatch(Parser request) {
     const std::vector<Slice>& keys = Set(request.U32()).keys;
     const Slice filter(filter_);
@@ -331,7 +331,7 @@ class Race {
     return Encode(nanoseconds) + Encode(matches);
   }
 
-  // Stays open, with LevelDB's default cache of 8 MiB.
+  // Keeps the database open, with LevelDB's default cache of 8 MiB.
   std::string OpenDatabase(Parser request) {
     std::unique_ptr<leveldb::DB>& db = Database(request.U32());
     leveldb::Options options;
@@ -342,7 +342,7 @@ class Race {
     return std::string();
   }
 
-  // Nanoseconds, and the number of keys that are found.
+  // Returns nanoseconds, and the number of keys found.
   std::string TimeGet(Parser request) {
     leveldb::DB* const db = Database(request.U32()).get();
     const std::vector<Slice>& keys = Set(request.U32()).keys;
@@ -380,7 +380,7 @@ class Race {
   Policy policy_;
   std::array<KeySet, 4> sets_;
   std::string filter_;
-  // What databases read with, and are closed before; filters of any bits per key are read alike.
+  // Reads filters of any bits per key. Declared before the databases, which must be closed first.
   const Policy any_policy_;
   std::array<std::unique_ptr<leveldb::DB>, 2> databases_;
 };

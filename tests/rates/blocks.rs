@@ -1,4 +1,4 @@
-//! A budget shared between levels whose tables have filter blocks with a filter for each 512 KiB.
+//! Divides a budget between levels whose tables have filter blocks with one filter per 512 KiB.
 
 #![expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
 
@@ -12,7 +12,7 @@ const BASE_LG: u8 = 19;
 
 struct Level {
     num_tables: usize,
-    /// Of a table's data blocks.
+    /// The length of a table's data blocks.
     len: usize,
     value_len: usize,
 }
@@ -23,11 +23,11 @@ const fn level(num_tables: usize, len: usize, value_len: usize) -> Level {
 
 const MIB: usize = 1 << 20;
 
-/// And how many times fewer false positives than of tuned filters with as many bytes in all levels.
+/// Levels, and how many times fewer false positives they have than tuned filters of equal bits.
 const LAYOUTS: [(&[Level], f64); 5] = [
     (&[level(1, 2 * MIB, 100), level(4, 2 * MIB, 100), level(16, 2 * MIB, 100)], 1.45),
     (&[level(1, 2 * MIB, 1_000), level(10, 2 * MIB, 1_000), level(40, 2 * MIB, 1_000)], 1.55),
-    // Two runs of level 0, and tables whose last ranges are short.
+    // Two runs in level 0, and tables with short last ranges.
     (&[level(1, MIB, 50), level(1, MIB, 50), level(3, 9 << 18, 50), level(9, 9 << 18, 50)], 1.65),
     (&[level(1, 64 * MIB, 200), level(2, 64 * MIB, 200)], 1.0),
     (&[level(1, 300_000, 20), level(2, 5 * MIB, 20), level(20, 5 * MIB / 2, 20)], 1.7),
@@ -44,14 +44,15 @@ impl Level {
         (0..self.len).step_by(block_len).map(|offset| offset as u64)
     }
 
-    /// As the docs say: for each table its length over that of a range, rounded up; the mean.
+    /// The run as documented: each table has as many filters as ranges, and each filter the mean
+    /// number of keys.
     fn run(&self) -> SortedRun {
         let num_keys = self.num_tables * self.offsets().count() * self.keys_per_block();
         let num_filters = self.num_tables * self.len.div_ceil(1 << BASE_LG);
         SortedRun::new(num_filters, num_keys / num_filters)
     }
 
-    /// The bytes of all filters, and the rate at which they match absent keys.
+    /// The bytes of all filters, and their false-positive rate.
     fn measure(&self, policy: BloomFilterPolicy) -> (usize, f64) {
         let mut keys = words(1).map(u64::to_le_bytes);
         let (mut filter_bytes, mut num_matches, mut num_lookups) = (0, 0, 0);

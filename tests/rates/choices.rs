@@ -1,4 +1,4 @@
-//! What holds for each choice of a shape, on every platform, whatever its filters measure.
+//! Choices of shapes: the same on every platform, and within documented limits.
 
 use leveldb_filter::BloomFilterPolicy;
 use proptest::collection::vec;
@@ -10,7 +10,7 @@ use crate::common::random_hashes;
 use crate::common::strategies::config;
 use crate::common::ways::assert_makes_as_reference;
 
-/// How many bytes a tuned filter may be shorter than one with so many bytes of bits.
+/// How many bytes shorter than LevelDB's filter of `num_bytes` a tuned one may be.
 fn most_bytes_less(num_bytes: usize) -> usize {
     match num_bytes {
         0..256 => 3,
@@ -19,7 +19,7 @@ fn most_bytes_less(num_bytes: usize) -> usize {
     }
 }
 
-/// The bytes and probes of a tuned filter, whose length is LevelDB's or an odd number of bytes.
+/// The bytes and probes of a tuned filter; asserts that its length is LevelDB's or an odd number.
 #[track_caller]
 fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     let (leveldb, shape) = (policy.shape(num_keys), policy.tuned().shape(num_keys));
@@ -30,8 +30,8 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     (shape.filter_len() - 1, shape.num_probes())
 }
 
-/// Keys, thousandths of a bit for each, bytes of bits, probes: of few keys, many bits, and lengths of
-/// LevelDB's that are multiples of 3, 5, 17, 257, next to those of 2^16, and next to 65,536 bits.
+/// Keys, millibits per key, bytes of bits, and probes: for few keys, for many bits, and where
+/// LevelDB's length is a multiple of 3, 5, 17 or 257, or close to one of 2^16 or to 65,536 bits.
 #[rustfmt::skip]
 const SHAPES: [(usize, usize, usize, u8); 43] = [
     (1, 10_000, 7, 3), (2, 6000, 7, 3), (3, 14_000, 7, 4), (5, 16_000, 10, 5),
@@ -50,7 +50,7 @@ const SHAPES: [(usize, usize, usize, u8); 43] = [
     (10_000_000, 20_000, 24_999_997, 13),
 ];
 
-/// The rate asked for, keys, thousandths of a bit for each.
+/// Wanted rate, keys, and millibits per key.
 #[rustfmt::skip]
 const SIZES: [(f64, usize, usize); 10] = [
     (0.2, 1, 0), (0.01, 5, 12_801), (0.001, 10, 20_801), (0.01, 35, 10_286),
@@ -58,7 +58,7 @@ const SIZES: [(f64, usize, usize); 10] = [
     (0.0001, 50_000, 19_809), (0.01, 1_000_000, 9999), (0.003, 10_000_000, 15_463),
 ];
 
-/// The bytes of all filters, the runs, thousandths of a bit for each key of a run.
+/// The bytes of all filters, the runs, and the millibits per key of each run.
 type Share = (usize, &'static [Run], &'static [usize]);
 
 #[rustfmt::skip]
@@ -76,10 +76,10 @@ fn millibits(policy: Option<BloomFilterPolicy>) -> usize {
 }
 
 #[test]
-fn choices_are_the_same_everywhere() {
+fn choices_are_the_same_on_every_platform() {
     for (num_keys, millibits, num_bytes, num_probes) in SHAPES {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-        let what = format!("{num_keys} keys, {millibits} thousandths of a bit");
+        let what = format!("{num_keys} keys, {millibits} millibits per key");
         assert_eq!(tuned(policy, num_keys), (num_bytes, num_probes), "{what}");
     }
     for (rate, num_keys, expected) in SIZES {
@@ -101,12 +101,12 @@ fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
             assert_makes_as_reference(policy, &keys[..num_keys]);
         }
     }
-    // So many bits that they are set by regions.
+    // Enough bits to be set region by region.
     assert_makes_as_reference(BloomFilterPolicy::new(4000).tuned(), &keys[..20_000]);
 }
 
 #[test]
-fn without_keys_and_above_all_hashes_shapes_are_leveldbs() {
+fn shapes_without_keys_and_above_2_to_the_32_bits_are_leveldbs() {
     for (bits_per_key, num_keys) in [
         (10, 0),
         (usize::MAX, 0),
@@ -118,29 +118,29 @@ fn without_keys_and_above_all_hashes_shapes_are_leveldbs() {
         (1 << 20, 1 << 12),
     ] {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        // Where a usize holds as many bits.
+        // If the number of bits fits into a usize.
         if let Some(num_bits) = bits_per_key.checked_mul(num_keys) {
             let is_leveldbs = policy.tuned().shape(num_keys) == policy.shape(num_keys);
             assert_eq!(is_leveldbs, num_bits == 0 || num_bits as u64 > 1 << 32, "{policy:?}");
         }
     }
-    // Without bits per key a byte less than LevelDB's eight.
+    // At 0 bits per key, one byte less than LevelDB's eight.
     for (num_keys, num_bits) in [(0, 64), (1, 56), (1000, 56), (usize::MAX, 56)] {
         assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), num_bits);
     }
 }
 
 #[test]
-fn only_rates_that_filters_have_are_reached() {
+fn rates_that_no_filter_reaches_get_no_policy() {
     let reached = BloomFilterPolicy::for_false_positive_rate;
     for (rate, num_keys) in [(0.002, 10_000_000), (1e-5, 100_000), (1e-11, 1), (0.5, usize::MAX)] {
         assert_eq!(reached(rate, num_keys), None, "{rate}, {num_keys} keys");
     }
-    // A few keys need no more than the shortest filter.
+    // For a few keys, the shortest filter suffices.
     for num_keys in 0..=3 {
         assert_eq!(reached(0.01, num_keys).unwrap().millibits_per_key(), 0);
     }
-    // Millibits that 32 bits do not hold, of a filter that they do.
+    // The millibits exceed 32 bits, but the filter's length does not.
     assert_eq!(reached(2.328306442e-10, 1).unwrap().shape(1).filter_len(), 486_952_620);
     for rate in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!([0, 1000].map(|num_keys| reached(rate, num_keys)), [None; 2], "{rate}");
@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn tuned_filters_are_as_long_as_said(
+    fn tuned_lengths_are_odd_and_close_to_leveldbs(
         num_keys in prop_oneof![0..3_000_000usize, 0..300usize],
         millibits in 0..100_000usize,
     ) {
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn any_rate_of_any_number_of_keys_is_answered(
+    fn any_rate_and_number_of_keys_get_an_answer(
         rate in prop_oneof![any::<f64>(), (1..=40usize).prop_map(|halves| [0.5; 40][..halves].iter().product())],
         num_keys in prop_oneof![any::<usize>(), 0..300usize, 0..10_000_000usize],
     ) {

@@ -1,4 +1,4 @@
-//! Tuned filters against LevelDB's, of [kinds of keys](crate::common::kinds) that people have.
+//! Tuned filters against LevelDB's, for [kinds of real keys](crate::common::kinds).
 
 #![expect(clippy::cast_precision_loss, reason = "a rate needs no more than 53 bits")]
 #![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of keys")]
@@ -11,14 +11,14 @@ use crate::common::kinds::{
 };
 use crate::common::{drawn, log_uniform};
 
-/// Numbers of keys in a filter.
+/// Ranges of the number of keys in a filter.
 const BANDS: [(f64, f64); 5] = [(16.0, 1e2), (1e2, 1e3), (1e3, 5e3), (5e3, 5e4), (5e4, 4e5)];
 
-/// How many times LevelDB's false positives tuned filters may have in each of the [bands](BANDS), in
-/// the mean over sizes.
+/// The limit on tuned filters' false positives over LevelDB's in each of the [bands](BANDS), in the
+/// mean over sizes.
 ///
-/// Of 400,000 texts up to one in 10 has the hash of another one. Where this decides, no other shape
-/// helps: the limit is 1.
+/// Of 400,000 texts, up to one in 10 has the hash of another. Where this dominates, no shape helps,
+/// and the limit is 1.
 const LIMITS: [(&[Kind], [f64; 5]); 6] = [
     (&COUNTERS, [0.80, 0.60, 0.65, 1.12, 1.35]),
     (&SPARSE_COUNTERS, [0.90, 0.93, 0.95, 1.0, 1.2]),
@@ -28,7 +28,7 @@ const LIMITS: [(&[Kind], [f64; 5]); 6] = [
     (&NAMES, [1.12, 1.06, 1.02, 0.99, 1.0]),
 ];
 
-/// The rates of LevelDB's and of tuned filters of the same keys.
+/// The rates of LevelDB's and of tuned filters with the same keys.
 #[derive(Default)]
 struct Rates {
     leveldb: Vec<f64>,
@@ -42,12 +42,12 @@ impl Rates {
         self.tuned.push(run.rate(policy.tuned()));
     }
 
-    /// How many times LevelDB's rates the tuned ones are in the mean.
+    /// The mean tuned rate over LevelDB's.
     fn ratio(&self) -> f64 {
         self.tuned.iter().sum::<f64>() / self.leveldb.iter().sum::<f64>()
     }
 
-    /// Whether it is above `limit` by more than three standard errors.
+    /// Whether the ratio is above `limit` by more than three standard errors.
     fn exceeds(&self, limit: f64) -> bool {
         let pairs = self.tuned.iter().zip(&self.leveldb);
         let excesses: Vec<_> = pairs.map(|(tuned, leveldb)| tuned - limit * leveldb).collect();
@@ -67,7 +67,7 @@ impl Rates {
     }
 }
 
-/// By each of these thousandths of a bit per key, of filters with `num_keys` keys or more in all.
+/// Measures at each of these millibits per key, with filters of at least `num_keys` keys in all.
 fn measure<const N: usize>(
     kind: &Kind,
     (low, high): (f64, f64),
@@ -89,7 +89,7 @@ fn measure<const N: usize>(
     rates
 }
 
-/// Asserts the [limits](LIMITS) in the first so many bands, and prints a table.
+/// Asserts the [limits](LIMITS) in the first `num_bands` bands, and prints a table.
 fn assert_limits<const N: usize>(num_bands: usize, millibits: [usize; N], num_keys: f64) {
     let mut above = vec![];
     for (kinds, limits) in LIMITS {
@@ -113,18 +113,19 @@ fn assert_limits<const N: usize>(num_bands: usize, millibits: [usize; N], num_ke
 }
 
 #[test]
-fn up_to_5_000_keys_of_each_kind_have_at_most_their_share_of_leveldbs_false_positives() {
+fn tuned_rates_of_each_kind_of_keys_are_within_limits_up_to_5_000_keys() {
     assert_limits(3, [10_000], 20_000.0);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn up_to_400_000_keys_of_each_kind_have_at_most_their_share_of_leveldbs_false_positives() {
+fn tuned_rates_of_each_kind_of_keys_are_within_limits_up_to_400_000_keys() {
     assert_limits(5, [6_000, 10_000, 14_000], 4e6);
 }
 
-/// Numbers of keys and thousandths of a bit for each, and how many times LevelDB's false positives
-/// counters may have: only of the last can no length within reach avoid that their probes meet.
+/// Numbers of keys and millibits per key, and the limit on counters' false positives over
+/// LevelDB's: only at the last size do counters' probes meet at every length that `tuned` may
+/// choose.
 const HARD_SIZES: [((usize, usize), f64); 5] = [
     ((20_659, 10_000), 1.5),
     ((97_368, 10_000), 1.5),
@@ -133,10 +134,10 @@ const HARD_SIZES: [((usize, usize), f64); 5] = [
     ((187_299, 14_000), 20.0),
 ];
 
-/// In the mean over runs, of which single ones reach a hundred times, by the number they start from.
+/// Means over runs: single runs reach a hundred times, depending on the number they start from.
 #[test]
 #[ignore = "takes two minutes"]
-fn of_random_sizes_from_2_000_keys_up_none_has_3_5_times_leveldbs_false_positives() {
+fn no_random_size_above_2_000_keys_has_3_5_times_leveldbs_false_positives() {
     let mut below = drawn(2);
     let others = log_uniform(2e3, 4e5, 3).map(|size| (size as usize, 6_000 + below(10_001)));
     let others = others.take(60).map(|size| (size, 3.5));
@@ -159,9 +160,9 @@ fn of_random_sizes_from_2_000_keys_up_none_has_3_5_times_leveldbs_false_positive
     assert!(above.is_empty(), "above the limit: {above:#?}");
 }
 
-/// The shares of absent keys that filter blocks match, in the mean over tables of 60,000 keys with
-/// values of 100 bytes, and the bytes of all: by LevelDB's policy and 11, and by tuned filters and each
-/// of `base_lgs`.
+/// The share of absent keys that filter blocks match, the mean over tables of 60,000 keys with
+/// values of 100 bytes, and the bytes of all blocks: for LevelDB's policy with `base_lg` 11, and
+/// for tuned filters with each of `base_lgs`.
 fn filter_blocks(kind: &Kind, num_tables: u64, base_lgs: &[u8]) -> Vec<(f64, usize)> {
     let leveldb = BloomFilterPolicy::new(10);
     let tables: Vec<_> = (0..num_tables).map(|seed| Table::new(kind, 60_000, 100, seed)).collect();
@@ -184,7 +185,7 @@ fn assert_512_kib_suffice(kind: &Kind, num_tables: u64) {
 }
 
 #[test]
-fn filters_of_512_kib_match_at_most_1_35_percent_in_fewer_bytes_than_leveldbs() {
+fn filters_for_512_kib_match_at_most_1_35_percent_in_fewer_bytes_than_leveldbs() {
     for kind in [&COUNTERS[0], &DIGITS[1], &DIGITS[2], &RANDOM[0]] {
         assert_512_kib_suffice(kind, 1);
     }
@@ -192,14 +193,14 @@ fn filters_of_512_kib_match_at_most_1_35_percent_in_fewer_bytes_than_leveldbs() 
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn filters_of_512_kib_match_at_most_1_35_percent_of_each_kind_of_keys() {
+fn filters_for_512_kib_match_at_most_1_35_percent_of_each_kind_of_keys() {
     for kind in LIMITS.iter().flat_map(|(kinds, _)| kinds.iter()) {
         assert_512_kib_suffice(kind, 8);
     }
 }
 
 #[test]
-fn filters_of_16_and_64_kib_match_at_most_20_and_3_percent_of_counters() {
+fn filters_for_16_and_64_kib_match_at_most_20_and_3_percent_of_counters() {
     let measured = filter_blocks(&COUNTERS[0], 4, &[14, 16]);
     let [_, by_14, by_16] = measured[..] else { unreachable!("three") };
     assert!(by_14.0 <= 0.20 && by_16.0 <= 0.03, "{measured:?}");

@@ -1,4 +1,4 @@
-//! The library's own measuring, against measuring that shares nothing with it.
+//! The library's measured rates, against independent measurements.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use crate::common::{drawn, of_any_magnitude};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// Thousandths of a bit per key, keys, and probes if not LevelDB's; among them those whose probes
-/// meet, and of which formulas know nothing.
+/// Millibits per key, keys, and probes if not LevelDB's; among them shapes whose probes meet, for
+/// which formulas fail.
 type Shape = (usize, usize, Option<u8>);
 
 const SHAPES: [Shape; 17] = [
@@ -33,7 +33,7 @@ const SHAPES: [Shape; 17] = [
     (10_000, 300_000, None),
 ];
 
-/// With few false positives.
+/// Shapes with low rates.
 const RARELY_WRONG: [Shape; 6] = [
     (19_580, 105, None),
     (20_000, 1_748, None),
@@ -43,7 +43,7 @@ const RARELY_WRONG: [Shape; 6] = [
     (58_700, 339_558, None),
 ];
 
-/// Of few keys, whose filters differ.
+/// Shapes for few keys, whose filters differ most.
 const DIFFERENT: [Shape; 8] = [
     (57_000, 1, None),
     (57_000, 1, Some(2)),
@@ -94,7 +94,7 @@ fn rates_of_random_shapes_of_few_keys_are_measured_to_a_fortieth() {
         let num_keys = of_any_magnitude(300, &mut below);
         let shape = (1000 * (1 + below(57)), num_keys, Some(num_probes));
         let policy = BloomFilterPolicy::from_millibits_per_key(shape.0).with_num_probes(num_probes);
-        // What else is known to no better in seconds.
+        // Lower rates cannot be measured this precisely within seconds.
         if policy.shape(num_keys).measure_false_positive_rate(num_keys) > 0.0005 {
             assert_measures(&[shape], effort, 0.025);
             num_measured += 1;
@@ -102,9 +102,9 @@ fn rates_of_random_shapes_of_few_keys_are_measured_to_a_fortieth() {
     }
 }
 
-/// A filter that was made anew for a few lookups each would take 40 seconds.
+/// Making a new filter for every few lookups would take 40 seconds.
 #[test]
-fn few_keys_in_a_large_filter_take_few_lookups() {
+fn measuring_few_keys_in_a_large_filter_takes_less_than_2_seconds() {
     for num_keys in [1, 10, 1_000] {
         let start = Instant::now();
         let rate = POLICY.shape(10_000_000).measure_false_positive_rate(num_keys);
@@ -114,7 +114,7 @@ fn few_keys_in_a_large_filter_take_few_lookups() {
 
 #[test]
 #[ignore = "takes a minute with optimization"]
-fn no_shape_takes_more_than_seconds() {
+fn measuring_any_shape_takes_less_than_5_seconds() {
     let mut below = drawn(2);
     let mut most = (Duration::ZERO, String::new());
     for _ in 0..100 {
@@ -133,7 +133,7 @@ fn no_shape_takes_more_than_seconds() {
 
 #[test]
 #[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
-fn filters_without_keys_match_nothing_and_those_without_a_0_everything() {
+fn the_rate_is_0_without_keys_and_1_if_all_bits_are_set_or_there_are_no_probes() {
     for num_keys in [0, 1, 1000] {
         assert_eq!(POLICY.shape(num_keys).measure_false_positive_rate(0), 0.0);
     }
@@ -143,9 +143,9 @@ fn filters_without_keys_match_nothing_and_those_without_a_0_everything() {
     assert_eq!(no_probes.shape().measure_false_positive_rate(0), 1.0);
 }
 
-/// A filter with one probe matches the share of hashes that its bits are.
+/// The rate of a filter with one probe is the share of its bits that are set.
 #[test]
-fn hashes_that_are_tried_are_spread_over_all() {
+fn lookups_that_measure_a_filter_are_spread_evenly_over_its_bits() {
     let expect = |bits: Vec<u8>, share: f64| {
         let filter = BloomFilter::new([&bits[..], &[1]].concat()).expect("one probe");
         let rate = filter.measure_false_positive_rate();
@@ -156,7 +156,7 @@ fn hashes_that_are_tried_are_spread_over_all() {
     for bit in 0..8 {
         expect(vec![1 << bit; 1000], 0.125);
     }
-    // A stretch of a filter that all hashes reach in their order.
+    // One contiguous stretch of a filter, which increasing hashes reach in order.
     for start in 0..16 {
         let mut bits = vec![0; 1 << 12];
         bits[start << 8..(start + 1) << 8].fill(0xff);
@@ -169,7 +169,7 @@ fn hashes_that_are_tried_are_spread_over_all() {
 }
 
 #[test]
-fn a_filter_at_hand_is_measured_by_its_own_bits() {
+fn a_filter_and_its_shape_measure_nearly_the_same_rate() {
     let mut filter = BloomFilter::empty(POLICY.shape(20_000));
     for key in 0..20_000_u32 {
         filter.insert(&key.to_le_bytes());
@@ -180,7 +180,7 @@ fn a_filter_at_hand_is_measured_by_its_own_bits() {
 }
 
 #[test]
-fn a_low_rate_is_that_of_2_to_the_26_lookups() {
+fn a_low_rate_is_measured_with_2_to_the_26_lookups() {
     let mut bytes = vec![0; (1 << 14) + 1];
     (bytes[77], bytes[1 << 14]) = (1, 1);
     let rate = BloomFilter::new(bytes).unwrap().measure_false_positive_rate();

@@ -1,5 +1,5 @@
-//! A budget shared between sorted runs: against LevelDB's filters of the same length, and against
-//! all ways to share it.
+//! A budget divided between sorted runs, compared with LevelDB's filters of the same total length
+//! and with all ways to divide it.
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
@@ -8,7 +8,7 @@ use crate::common::{drawn, log_uniform, of_any_magnitude};
 
 pub(crate) const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// The number of filters and the keys of each.
+/// A number of filters, and the keys of each.
 pub(crate) type Run = (usize, usize);
 
 fn sorted_runs(runs: &[Run]) -> Vec<SortedRun> {
@@ -21,7 +21,7 @@ pub(crate) fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilter
     policies
 }
 
-/// The bytes of the runs' filters, if a `u128` holds so many.
+/// The bytes of the runs' filters, which must fit into a `u128`.
 pub(crate) fn total_len(policies: &[Option<BloomFilterPolicy>], runs: &[Run]) -> u128 {
     let len = |(policy, &(num_filters, num_keys)): (&Option<BloomFilterPolicy>, &Run)| {
         let len = policy.map_or(0, |policy| policy.shape(num_keys).filter_len());
@@ -42,7 +42,7 @@ fn sum(policies: &[Option<BloomFilterPolicy>], runs: &[Run], effort: Effort) -> 
     policies.iter().zip(runs).map(|(&policy, &(_, num_keys))| rate(policy, num_keys, effort)).sum()
 }
 
-/// LevelDB's sum of rates over that of filters that share its bytes.
+/// LevelDB's sum of rates over that of `for_runs` with the same bytes.
 fn fewer_false_positives(runs: &[Run], effort: Effort) -> f64 {
     let budget = leveldb_len(runs);
     let policies = policies(budget, runs);
@@ -61,7 +61,7 @@ const LEVELS: [(&[Run], f64); 4] = [
 ];
 
 #[test]
-fn shared_bytes_have_fewer_false_positives() {
+fn divided_bytes_have_fewer_false_positives() {
     for &(runs, times) in &LEVELS[..2] {
         let fewer = fewer_false_positives(runs, Effort { matches: 4000, max_lookups: 1 << 20 });
         assert!(fewer >= 0.97 * times, "{runs:?}: {fewer}");
@@ -70,7 +70,7 @@ fn shared_bytes_have_fewer_false_positives() {
 
 #[test]
 #[ignore = "takes seconds with optimization"]
-fn shared_bytes_of_large_levels_have_fewer_false_positives() {
+fn divided_bytes_of_large_levels_have_fewer_false_positives() {
     for (runs, times) in LEVELS {
         let fewer =
             fewer_false_positives(runs, Effort { matches: 60_000, max_lookups: 40_000_000 });
@@ -78,8 +78,8 @@ fn shared_bytes_of_large_levels_have_fewer_false_positives() {
     }
 }
 
-/// The bytes that a run may take, in steps of half a bit per key, and the rate that its filters then
-/// have.
+/// The bytes that a run can take, in steps of half a bit per key, and the rate of its filters with
+/// each.
 fn choices(&(num_filters, num_keys): &Run, effort: Effort) -> Vec<(usize, f64)> {
     let choices = (1000..=30_000).step_by(500).map(|millibits| {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
@@ -89,8 +89,8 @@ fn choices(&(num_filters, num_keys): &Run, effort: Effort) -> Vec<(usize, f64)> 
     [(0, 1.0)].into_iter().chain(choices).collect()
 }
 
-/// The sums of rates of two random runs over the least of all combinations of their
-/// [`choices`], sorted.
+/// The sums of rates of two random runs over the least sum of any combination of their [`choices`],
+/// sorted.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
 fn over_least(count: usize, keys: [f64; 2], effort: Effort) -> Vec<f64> {
     let mut filters = log_uniform(1.0, 1000.0, 1).map(|n| n as usize);
@@ -114,14 +114,14 @@ fn over_least(count: usize, keys: [f64; 2], effort: Effort) -> Vec<f64> {
 }
 
 #[test]
-fn sums_are_near_the_least() {
+fn sums_of_rates_are_near_the_least_possible() {
     let ratios = over_least(4, [500.0, 6000.0], Effort { matches: 1000, max_lookups: 1 << 15 });
     assert!(ratios[3] <= 1.06, "{ratios:?}");
 }
 
 #[test]
 #[ignore = "takes a minute with optimization"]
-fn sums_of_runs_of_all_sizes_are_near_the_least() {
+fn sums_of_rates_of_runs_of_all_sizes_are_near_the_least_possible() {
     for (keys, at_most) in [([20.0, 500.0], 1.15), ([500.0, 300_000.0], 1.06)] {
         let ratios = over_least(20, keys, Effort { matches: 10_000, max_lookups: 1 << 22 });
         assert!(ratios[10] <= 1.01 && ratios[19] <= at_most, "{keys:?} keys: {ratios:?}");
@@ -129,7 +129,7 @@ fn sums_of_runs_of_all_sizes_are_near_the_least() {
 }
 
 #[test]
-fn runs_of_one_size_are_not_worse_off_than_with_equal_bits() {
+fn runs_of_one_size_do_no_worse_than_with_equal_bits() {
     let effort = Effort { matches: 4000, max_lookups: 1 << 19 };
     for (num_runs, num_keys, millibits) in
         [(1, 20_000, 10_000), (7, 20_000, 10_000), (20, 300, 4_000), (300, 3_000, 12_500)]
@@ -137,7 +137,7 @@ fn runs_of_one_size_are_not_worse_off_than_with_equal_bits() {
         let runs = vec![(1, num_keys); num_runs];
         let equal = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
         let policies = policies(num_runs * equal.shape(num_keys).filter_len(), &runs);
-        // Those of some runs, from the first to the last.
+        // The rates of some runs, evenly spaced.
         let sample = policies.iter().step_by(num_runs.div_ceil(10));
         let rates: Vec<_> = sample.map(|&policy| rate(policy, num_keys, effort)).collect();
         let mean = rates.iter().sum::<f64>() / f64::from(u32::try_from(rates.len()).unwrap());
@@ -153,39 +153,39 @@ fn runs_that_cannot_have_filters_get_none() {
     assert_eq!(policies(7, &[(1, 1)]), [None]);
     assert_eq!(policies(1_000, &[(3, 0)]), [None]);
     assert_eq!(policies(1000, &[(0, 100), (usize::MAX, 1), (2, usize::MAX)]), [None, None, None]);
-    // A thousandth of a bit for each key of the second; all that the first can use.
+    // One millibit per key of the second run is as much as the first can use.
     let [Some(first), None] = policies(1000, &[(1, 100), (1000, 20_000)])[..] else { panic!() };
     assert!(first.millibits_per_key() > 20_000);
-    // On 32 bits, a usize cannot count those of so many keys.
+    // A 32-bit usize cannot count the bits of so many keys.
     for policy in policies(1 << 30, &[(1, 1 << 29)]).into_iter().flatten() {
         assert!(policy.shape(1 << 29).filter_len() <= 1 << 30);
     }
 }
 
 #[test]
-fn more_bytes_than_help_are_left() {
+fn bytes_that_would_not_help_are_not_used() {
     // No run gets more than 64 bits per key.
     for runs in [vec![(1, 20_000), (10, 20_000)], vec![(1000, 1), (5, 10)]] {
         let enough = policies(usize::MAX / 2, &runs);
         assert_eq!(policies(usize::MAX, &runs), enough);
         assert!(enough.iter().flatten().all(|policy| policy.millibits_per_key() <= 64_000));
     }
-    // Nor more than it takes to be within a hundredth of the share of keys with the same hash.
+    // Nor more than brings the rate within 1% of the share of keys with equal hashes.
     let [Some(policy)] = policies(usize::MAX, &[(1, 10_000_000)])[..] else { panic!() };
     assert!((15_000..30_000).contains(&policy.millibits_per_key()), "{policy:?}");
 }
 
 #[test]
-fn a_step_that_does_not_fit_is_taken_as_far_as_it_does() {
+fn nearly_all_of_a_budget_is_spent() {
     let runs = [(1, 20_000), (1_000, 20_000)];
     let budget = leveldb_len(&runs);
     let used = total_len(&policies(budget, &runs), &runs);
-    // But for the rest of a division by the filters of the second.
+    // Apart from the remainder of a division by the filters of the second run.
     assert!(used + 1_000 + 12 * 1_001 > budget as u128, "{used} of {budget} bytes");
 }
 
 #[test]
-fn runs_that_more_lookups_ask_get_more_bits() {
+fn runs_with_larger_weights_get_more_bits() {
     let runs = [SortedRun::new(10, 20_000); 2];
     let millibits = |weights: [u32; 2]| {
         let runs = [runs[0].with_weight(weights[0]), runs[1].with_weight(weights[1])];
@@ -195,13 +195,13 @@ fn runs_that_more_lookups_ask_get_more_bits() {
     let alike = millibits([1, 1]);
     assert_eq!([[7, 7], [u32::MAX; 2]].map(millibits), [alike; 2]);
     let [[Some(few), Some(many)], [None, Some(all)]] = [[1, 100], [0, 1]].map(millibits) else {
-        panic!("a run that is asked has no filters, or another has");
+        panic!("a run of weight 0 has filters, or another has none");
     };
     assert!(few < many && many < all, "{few} {many} {all}");
     assert_eq!(millibits([0, 0]), [None; 2]);
 }
 
-/// Bytes, runs, and the least sum of rates that is known.
+/// Bytes, runs, and the least known sum of rates.
 const TIGHT: [(usize, &[Run], f64); 6] = [
     (9_999, &[(1, 4), (10, 4), (100, 4), (1_000, 4)], 0.0325),
     (4_185, &[(461, 9), (4, 9)], 0.0919),
@@ -212,7 +212,7 @@ const TIGHT: [(usize, &[Run], f64); 6] = [
 ];
 
 #[test]
-fn long_runs_get_filters_where_these_take_most_of_the_bytes() {
+fn large_runs_get_filters_even_if_these_take_most_of_the_bytes() {
     let effort = Effort { matches: 30_000, max_lookups: 1 << 22 };
     for (budget, runs, known) in TIGHT {
         let policies = policies(budget, runs);
@@ -222,7 +222,7 @@ fn long_runs_get_filters_where_these_take_most_of_the_bytes() {
     }
 }
 
-/// The policies with equal bits for all keys, the most with which the runs' filters fit.
+/// The policies with equal bits for all keys, with the most bits for which the filters fit.
 fn equal(budget: usize, runs: &[Run]) -> Option<Vec<Option<BloomFilterPolicy>>> {
     let policies = |millibits| {
         vec![Some(BloomFilterPolicy::from_millibits_per_key(millibits).tuned()); runs.len()]
@@ -235,7 +235,7 @@ fn equal(budget: usize, runs: &[Run]) -> Option<Vec<Option<BloomFilterPolicy>>> 
     Some(policies(most))
 }
 
-/// Asserts that none of so many random problems has more false positives than equal bits have.
+/// Asserts that in none of `num_problems` random problems `for_runs` does worse than equal bits.
 fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Effort) {
     let mut below = drawn(max as u64);
     let mut ratios = Vec::new();
@@ -253,7 +253,7 @@ fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Eff
         let policies = BloomFilterPolicy::for_runs(budget, &weighted);
         assert!(total_len(&policies, &runs) <= budget as u128, "{weighted:?} in {budget} bytes");
         let Some(equal) = equal(budget, &runs).filter(|equal| *equal != policies) else { continue };
-        // And four standard errors.
+        // Plus four standard errors.
         let sum = |policies: &[Option<BloomFilterPolicy>]| {
             let (mut sum, mut variance) = (0.0, 0.0);
             for (run, policy) in weighted.iter().zip(policies) {

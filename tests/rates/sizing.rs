@@ -1,5 +1,5 @@
-//! Policies for a false-positive rate: what their filters measure, and that they take no more bits
-//! than they need.
+//! Policies for a false-positive rate: their filters measure this rate, and take no more bits than
+//! they need.
 
 use leveldb_filter::BloomFilterPolicy;
 
@@ -14,18 +14,18 @@ fn problems(count: usize, max_keys: f64) -> Vec<(f64, usize)> {
     rates.zip(keys).take(count).collect()
 }
 
-/// What filters measure over the rate asked for, of those problems that have an answer, sorted.
+/// The measured rate over the wanted one, for the problems that have an answer, sorted.
 fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
     let mut ratios = Vec::new();
     for &(rate, num_keys) in problems {
         let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys) else {
-            // Too many keys share their hash with another.
+            // Too many keys have equal hashes.
             let num_keys = f64::from(u32::try_from(num_keys).unwrap());
             assert!(rate < 1.05 * num_keys / 4294967296.0, "{rate}, {num_keys} keys");
             continue;
         };
         let measured = false_positive_rate(policy, num_keys, effort);
-        // Otherwise the ratio would mostly be that of measuring.
+        // Otherwise the ratio would be mostly measurement error.
         if measured.standard_error < 0.03 * measured.mean {
             ratios.push(measured.mean / rate);
         }
@@ -56,7 +56,7 @@ fn filters_made_for_300_rates_have_them() {
 }
 
 #[test]
-fn a_twentieth_fewer_bits_do_not_have_the_rate() {
+fn filters_with_5_percent_fewer_bits_miss_the_rate() {
     let effort = Effort { matches: 8000, max_lookups: 1 << 20 };
     for (rate, num_keys) in [(0.1, 2_000), (0.01, 20_000), (0.003, 5_000), (0.02, 100_000)] {
         let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys).unwrap();
@@ -70,7 +70,7 @@ fn a_twentieth_fewer_bits_do_not_have_the_rate() {
 #[test]
 fn neighbouring_sizes_get_nearly_the_same_bits_per_key() {
     for power in 9..=22 {
-        // Of more keys too many share their hash with another for the lowest.
+        // Among more keys, too many have equal hashes for the lowest rate.
         let num_rates = if power <= 20 { 6 } else { 5 };
         for &rate in &[0.1, 0.03, 0.01, 0.003, 0.001, 0.0003][..num_rates] {
             let reached = |n| BloomFilterPolicy::for_false_positive_rate(rate, n).unwrap();

@@ -1,12 +1,12 @@
-//! Tuned filters against LevelDB's of the same keys.
+//! Tuned filters against LevelDB's with the same keys.
 
 use leveldb_filter::BloomFilterPolicy;
 
 use crate::common::measure::{Effort, Rate, false_positive_rate};
 use crate::common::{drawn, of_any_magnitude};
 
-/// Numbers of keys and thousandths of a bit for each at which a wrong choice has up to four times
-/// LevelDB's false positives.
+/// Numbers of keys and millibits per key at which a wrong choice has up to four times LevelDB's
+/// false positives.
 #[rustfmt::skip]
 const HARD_SIZES: [(usize, usize); 27] = [
     (1_748, 20_000), (2_185, 16_000), (205, 20_000), (2_497, 14_000), (2_913, 12_000),
@@ -17,15 +17,15 @@ const HARD_SIZES: [(usize, usize); 27] = [
     (427_323, 42_400), (339_558, 58_700),
 ];
 
-/// What numbers of bits are multiples of where probes meet: the factors of 2^32 - 1, some of their
+/// Probes meet if the number of bits is a multiple of these: factors of 2^32 - 1, some of their
 /// products, and powers of two.
 const HOSTILE_FACTORS: [usize; 16] =
     [3, 5, 15, 17, 51, 85, 255, 257, 65_535, 65_537, 8, 64, 1024, 8192, 65_536, 131_072];
 
-/// The [hard ones](HARD_SIZES) and `count` others, of up to `max_keys` keys.
+/// The [hard sizes](HARD_SIZES) and `count` others of up to `max_keys` keys.
 ///
-/// A quarter each: anything, 1 to 100 keys, 8 to 42 KB with few bits per key, and numbers of bits
-/// at or next to multiples of a [hostile factor](HOSTILE_FACTORS).
+/// A quarter each of the others: any size, 1 to 100 keys, 8 to 42 KB with few bits per key, and
+/// numbers of bits at or next to multiples of a [hostile factor](HOSTILE_FACTORS).
 fn sizes(count: usize, max_keys: usize, seed: u64) -> Vec<(usize, usize)> {
     let mut below = drawn(seed);
     let others = (0..count).map(|i| {
@@ -48,15 +48,15 @@ fn sizes(count: usize, max_keys: usize, seed: u64) -> Vec<(usize, usize)> {
     HARD_SIZES.into_iter().chain(others).collect()
 }
 
-/// The rates of LevelDB's and of the tuned filters of the same keys.
+/// The rates of LevelDB's and of tuned filters with the same keys.
 fn leveldb_and_tuned(millibits: usize, num_keys: usize, effort: Effort) -> [Rate; 2] {
     let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
     [policy, policy.tuned()].map(|policy| false_positive_rate(policy, num_keys, effort))
 }
 
-/// Asserts that no tuned filter of random keys has more than 1.06 times LevelDB's false positives, or,
-/// with few keys, what three bytes are worth, but at most half as many again; three standard errors
-/// aside.
+/// Asserts that no tuned filter of random keys has more than 1.06 times LevelDB's false positives;
+/// for few keys, the limit adds what three bytes are worth, up to 1.5 times. Allows for three
+/// standard errors.
 fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
     let (mut worse, mut ratios) = (vec![], vec![]);
     for &(num_keys, millibits) in sizes {
@@ -70,7 +70,7 @@ fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
         let limit = (1.06 * (14.0 / keys).exp()).min(1.5);
         let error = tuned.standard_error.hypot(limit * leveldb.standard_error);
         let line = format!(
-            "{num_keys} keys, {millibits} thousandths of a bit: {:.3e} instead of {:.3e}, {:.3}",
+            "{num_keys} keys, {millibits} millibits per key: {:.3e} instead of {:.3e}, {:.3}",
             tuned.mean,
             leveldb.mean,
             tuned.mean / leveldb.mean
@@ -90,20 +90,20 @@ fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
 
 #[test]
 fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
-    // Enough to notice 1.2 times as many at most sizes where one key in 400 matches or more.
+    // Enough to notice a ratio of 1.2 at most sizes with rates of at least 1 in 400.
     let effort = Effort { matches: 3000, max_lookups: 1 << 19 };
     assert_hardly_worse(&sizes(60, 100_000, 1), effort);
 }
 
-/// A number of bits that is a multiple of 3 costs two and three probes most.
+/// A number of bits that is a multiple of 3 costs most with two or three probes.
 #[test]
-fn multiples_of_three_that_leveldb_does_not_have_cost_at_most_a_fifth() {
+fn factors_of_3_that_leveldbs_lengths_lack_cost_at_most_24_percent() {
     let effort = Effort { matches: 20_000, max_lookups: 1 << 20 };
     for (num_keys, millibits) in [(127, 3622), (260, 3817), (532, 3224), (2470, 3431), (7344, 5322)]
     {
         let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
         let ratio = tuned.mean / leveldb.mean;
-        println!("{num_keys} keys, {millibits} thousandths of a bit: {ratio:.3}");
+        println!("{num_keys} keys, {millibits} millibits per key: {ratio:.3}");
         assert!(ratio <= 1.24, "{num_keys} keys: {tuned:?} {leveldb:?}");
     }
 }
@@ -120,16 +120,16 @@ fn mean_ratio(sizes: impl Iterator<Item = (usize, usize)>, effort: Effort) -> f6
     let ratios: Vec<f64> = sizes
         .filter_map(|(num_keys, millibits)| {
             let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
-            // Of fewer false positives the ratio means little.
+            // With fewer false positives, the ratio means little.
             (leveldb.mean > 10.0 * leveldb.standard_error).then(|| tuned.mean / leveldb.mean)
         })
         .collect();
     ratios.iter().sum::<f64>() / f64::from(u32::try_from(ratios.len()).unwrap())
 }
 
-/// 20 to 20,000 keys, 4 to 24 bits for each.
+/// 10 to 20,000 keys, 4 to 24 bits per key.
 #[test]
-fn tuned_filters_of_tables_have_a_twentieth_fewer_false_positives_of_random_keys() {
+fn tuned_filters_of_tables_have_5_percent_fewer_false_positives_for_random_keys() {
     let mut below = drawn(3);
     let sizes = (0..40).map(|_| (10 + of_any_magnitude(20_000, &mut below), 4000 + below(20_001)));
     let mean = mean_ratio(sizes, Effort { matches: 1500, max_lookups: 1 << 18 });
@@ -139,7 +139,7 @@ fn tuned_filters_of_tables_have_a_twentieth_fewer_false_positives_of_random_keys
 
 #[test]
 #[ignore = "takes 10 seconds with optimization"]
-fn tuning_takes_away_a_fifth_of_false_positives_at_round_sizes() {
+fn tuning_removes_a_fifth_of_the_false_positives_at_round_sizes() {
     let thousands = [
         52, 55, 60, 65, 70, 75, 80, 90, 100, 110, 120, 125, 130, 140, 150, 160, 175, 180, 200, 225,
         250, 275, 300, 325, 350, 375, 400, 450, 500, 550, 600,

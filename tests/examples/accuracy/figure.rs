@@ -1,4 +1,4 @@
-//! False-positive rates over the number of keys, as an SVG image: of counters, and of random keys.
+//! False-positive rates over the number of keys as an SVG image, for counters and for random keys.
 
 use crate::rates::{Pair, Rates, textbook};
 use crate::svg::{Plot, Stroke, stacked};
@@ -16,7 +16,7 @@ const fn solid(color: &'static str) -> Stroke {
     Stroke { color, is_dashed: false, has_dots: true }
 }
 
-/// Each number of keys as measured, and the textbook's rate for all of them.
+/// The measured rates, and the textbook's rate, which is the same for all numbers of keys.
 pub(crate) fn svg(measured: &[Rates]) -> String {
     let most = measured.last().map_or(100, |rates| rates.num_keys);
     let plot = |title: &str, max| Plot::new(title, 10..=most, max).with_height(HEIGHT);

@@ -1,4 +1,4 @@
-//! Whole tables: LevelDB's filter blocks, and this crate's with a filter for each 512 KiB.
+//! Whole tables: LevelDB's filter blocks, and this crate's with one filter per 512 KiB.
 
 use leveldb_filter::BloomFilterPolicy;
 
@@ -22,11 +22,11 @@ const KINDS: [&Kind; 8] = [
     &NINE_BYTES,
 ];
 
-/// The lines of the table, each measured when it is asked for.
+/// The lines of the table, each measured only when the iterator reaches it.
 pub(crate) fn table() -> impl Iterator<Item = String> {
     let header = [
         format!(
-            "Absent keys between present ones: how many a filter block matches, and its bytes\n\
+            "Filter blocks: absent keys between present ones that match, and bytes\n\
              (10 bits per key, tables of {} keys with values of {VALUE_LEN} bytes)",
             grouped(NUM_KEYS)
         ),

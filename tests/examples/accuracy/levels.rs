@@ -1,4 +1,4 @@
-//! What levels gain if they share the bytes of 10 bits per key.
+//! What levels gain by dividing the bytes of 10 bits per key between them.
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
@@ -6,7 +6,7 @@ use crate::measure::{Effort, false_positive_rate};
 use crate::rates::POLICY;
 use crate::terminal::grouped;
 
-/// The filters of a sorted run, and the keys of each.
+/// A sorted run's number of filters, and the keys of each.
 type Run = (usize, usize);
 
 const LEVELS: [(&str, &[Run]); 4] = [
@@ -25,7 +25,7 @@ const LEVELS: [(&str, &[Run]); 4] = [
     ),
 ];
 
-/// The lines of the table, each measured when it is asked for.
+/// The lines of the table, each measured only when the iterator reaches it.
 pub(crate) fn table() -> impl Iterator<Item = String> {
     let header = format!(
         "{:39}  {:>7}  {:>6}  {:>5}  bits per key",

@@ -1,4 +1,4 @@
-//! What is measured of single filters, and what the textbook says of it.
+//! Measured rates of single filters, and the textbook's rate.
 
 use leveldb_filter::BloomFilterPolicy;
 
@@ -10,13 +10,14 @@ const NUM_PROBES: u8 = 6;
 pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(BITS_PER_KEY as usize);
 
 const ROUND_SIZES: [usize; 8] = [30, 100, 1_000, 10_000, 100_000, 300_000, 1_000_000, 10_000_000];
-/// How many points the figure has for each power of ten.
+/// How many points the figure has per power of ten.
 const POINTS: u32 = 8;
 
-/// Rates depend on the length of a filter, at single numbers of keys by more than half.
+/// A filter's length changes its rate, at single numbers of keys by more than half: means over
+/// neighbouring numbers even this out.
 pub(crate) const NUM_NEIGHBOURS: u8 = 16;
 
-/// The mean rates of filters with about so many keys.
+/// The mean rates of filters with about `num_keys` keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Rates {
     pub(crate) num_keys: usize,
@@ -24,7 +25,7 @@ pub(crate) struct Rates {
     pub(crate) counters: Pair,
 }
 
-/// Of filters with the same keys.
+/// The rates of filters with the same keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) leveldb: f64,
@@ -50,13 +51,13 @@ impl Rates {
 }
 
 fn of_random_keys(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
-    // With all neighbours a statistical error of 0.5%, and less for few keys, of which tuned filters
-    // have only some per cent less.
+    // With all neighbours, the statistical error is 0.5%; less for few keys, where tuned filters
+    // differ from LevelDB's by only a few per cent.
     let matches = if num_keys <= 10_000 { 25_000 } else { 2_500 };
     false_positive_rate(policy, num_keys, Effort { matches, max_lookups: usize::MAX }).mean
 }
 
-/// In runs from random numbers on, of which half are present.
+/// The mean over runs of counters that start at random numbers and of which half are present.
 fn of_counters(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
     let num_runs = u32::try_from((200_000 / num_keys).max(1)).expect("few");
     let runs = (0..num_runs)
@@ -64,13 +65,13 @@ fn of_counters(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
     runs.map(|run| run.rate(policy)).sum::<f64>() / f64::from(num_runs)
 }
 
-/// The rows of the table, and the points of the figure.
+/// The numbers of keys for the rows of the table and the points of the figure.
 pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
     let mut sizes = ROUND_SIZES.to_vec();
     if for_figure {
         sizes.extend((POINTS..=7 * POINTS).map(|i| power_of_ten(f64::from(i) / f64::from(POINTS))));
     }
-    // The fewest that have neighbours.
+    // Fewer than 16 lack neighbours.
     sizes.retain(|&num_keys| num_keys >= 16 && (full || num_keys <= 1_000_000));
     sizes.sort_unstable();
     sizes.dedup();

@@ -1,4 +1,4 @@
-//! The engine: a memtable, and below it levels, of which each is a table.
+//! The engine: a memtable, and below it levels of one table each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,11 @@ const MAX_KEYS: usize = 3_000; // of a memtable
 /// A value, or `None` if the key was deleted.
 pub(crate) type Entry = Option<Vec<u8>>;
 pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
-/// The policy and the `base_lg` of the first level, from the keys that each will have with it.
+/// The policy and the `base_lg` of the first level's filters, given the keys of all levels from it
+/// on.
 pub(crate) type Filters = fn(&[usize]) -> (BloomFilterPolicy, u8);
 
-/// What was written last; in front of its lock a filter without one, which any threads fill.
+/// The latest writes: behind a lock, with a lock-free filter in front that any thread can fill.
 struct Memtable {
     filter: AtomicBloomFilter,
     entries: RwLock<Entries>,
@@ -45,7 +46,7 @@ impl Memtable {
     }
 }
 
-/// Has no log: a crash loses what is in the memtable. Entries of deleted keys stay in the levels.
+/// There is no log: a crash loses the memtable. Entries of deleted keys stay in the levels.
 pub(crate) struct Engine {
     dir: PathBuf,
     filters: Filters,
@@ -54,12 +55,13 @@ pub(crate) struct Engine {
 
 pub(crate) struct State {
     memtable: Memtable,
-    /// By the number of flushes up to its own, which is the file's name: the newest last.
+    /// Keyed by the number of the flush that made them, which is the file's name: the newest is
+    /// last.
     pub(crate) levels: BTreeMap<u64, Table>,
 }
 
 impl Engine {
-    /// The engine that was closed in this directory, or one without keys.
+    /// Opens the engine in this directory, or an empty one.
     pub(crate) fn open(dir: &Path, filters: Filters) -> io::Result<Self> {
         fs::create_dir_all(dir)?;
         let mut levels = BTreeMap::new();
@@ -105,25 +107,26 @@ impl Engine {
         Ok(entries.into_iter().map(Option::flatten).collect())
     }
 
-    /// Makes a level of the memtable and of the levels that a carry passes in a binary count of
-    /// flushes, so that each has about twice the keys of the one above it, or more.
+    /// Merges the memtable and the newest levels into a new level. Levels are merged as bits carry
+    /// in a binary counter of flushes, so that each has at least about twice the keys of the one
+    /// above it.
     pub(crate) fn flush(&self, min_keys: usize) -> io::Result<()> {
         let State { memtable, levels } = &mut *self.state.write().unwrap();
         let newest = memtable.entries.get_mut().unwrap();
         if newest.len() < min_keys {
-            return Ok(()); // perhaps another thread has just done it
+            return Ok(()); // another thread may have just flushed
         }
         let number = levels.keys().last().map_or(1, |number| number + 1);
         let first_merged = (number & (number - 1)) + 1;
         let mut entries = Entries::new();
         levels.range(first_merged..).try_for_each(|(_, table)| table.add_to(&mut entries))?;
         entries.extend(newest.clone());
-        // As the levels will be, so that their filters can share their bytes.
+        // The levels as they will be, for `for_runs` to divide the bytes between their filters.
         let mut num_keys = vec![entries.len()];
         num_keys.extend(levels.range(..first_merged).rev().map(|(_, table)| table.num_keys));
         let path = self.dir.join(number.to_string());
         let table = Table::create(&path, entries, number, (self.filters)(&num_keys))?;
-        // Only now, when nothing can fail any more that would lose keys.
+        // Only now, when no failure can lose keys any more.
         *memtable = Memtable::new();
         let merged = levels.split_off(&first_merged);
         levels.insert(number, table);

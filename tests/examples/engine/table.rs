@@ -4,8 +4,8 @@
 //! | data block | ... | filter block | index | offset of the index |
 //! ```
 //!
-//! The index has each data block's offset under its first user key, and last the filter block's
-//! under its policy's name. A block is its checksum and its contents.
+//! The index has each data block's offset under its first user key and, last, the filter block's
+//! offset under its policy's name. A block is a checksum and the contents.
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,22 +19,22 @@ use leveldb_filter::{
 use super::{Entries, Entry};
 
 const KEYS_PER_BLOCK: usize = 30; // about 4 KiB
-const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10); // asks filters of any bits per key
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10); // reads filters of any bits per key
 pub(crate) static NUM_READS: AtomicU32 = AtomicU32::new(0); // of data blocks, by lookups
 
 pub(crate) struct Table {
-    /// At most, as the last data block may have fewer.
+    /// An upper bound, since the last data block may have fewer.
     pub(crate) num_keys: usize,
-    /// Read as a whole, in place of a file that is mapped into memory.
+    /// The whole file; a real engine would map it into memory.
     file: Vec<u8>,
     index: Vec<(Vec<u8>, usize)>,
     filters: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
-    /// Empty if they cannot be used.
+    /// Empty if the filters cannot be used.
     pub(crate) filters_at: Range<usize>,
 }
 
 impl Table {
-    /// All entries get one sequence number, as nobody asks for what they replaced.
+    /// All entries get one sequence number, since nobody reads the entries that they replaced.
     pub(crate) fn create(
         path: &Path,
         entries: Entries,
@@ -67,8 +67,8 @@ impl Table {
         let mut index: Vec<_> = pairs(index).map(|(key, at)| (key.to_vec(), number(at))).collect();
         let last = index.pop().filter(|_| !index.is_empty()); // a table has data blocks
         let (name, offset) = last.ok_or(io::ErrorKind::InvalidData)?;
-        // Filters of another policy, or with a wrong checksum, would deny keys that are there; an
-        // empty filter block denies none.
+        // Filters of another policy, or with a wrong checksum, could deny present keys; an empty
+        // filter block denies none.
         let filters = read_block(&file, offset).ok().filter(|_| name == POLICY.name().as_bytes());
         let filters = filters.unwrap_or_default().to_vec();
         let filters_at = offset..offset + filters.len();
@@ -80,7 +80,7 @@ impl Table {
         self.filters.hash_may_match(self.block_offset(key) as u64, hash)
     }
 
-    /// For keys in ascending order: those that share a filter are asked of it together.
+    /// For keys in ascending order: looks up those that share a filter together.
     pub(crate) fn must_read(&self, keys: &[&[u8]], hashes: &[BloomHash]) -> Vec<bool> {
         let offsets: Vec<_> = keys.iter().map(|key| self.block_offset(key)).collect();
         let base_lg = self.filters.base_lg();
@@ -156,7 +156,7 @@ fn pairs(mut bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     iter::from_fn(move || next().zip(next()))
 }
 
-/// An offset or a length; what is none lies outside of any file.
+/// An offset or a length; malformed bytes give one outside of any file.
 fn number(bytes: &[u8]) -> usize {
     let number = bytes.try_into().map_or(u64::MAX, u64::from_le_bytes);
     usize::try_from(number).unwrap_or(usize::MAX)
