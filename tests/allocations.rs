@@ -89,7 +89,9 @@ fn assert_allocations<T>(expected: usize, what: impl Debug, work: impl FnOnce() 
 #[test]
 fn allocations_and_bytes_are_counted() {
     let vec = assert_allocations(1, "a vector", || vec![0; 10]);
-    assert_allocations(2, "another, and both together", || [vec, vec![0; 1000]].concat());
+    assert_allocations(2, "another vector, and both concatenated", || {
+        [vec, vec![0; 1000]].concat()
+    });
     let peak = peak_bytes(|| {
         drop(vec![1_u64; 100]);
         let _small: Vec<u8> = Vec::with_capacity(8);
@@ -194,7 +196,7 @@ fn changing_a_filter_allocates_nothing() {
     let keys = keys(1000);
     let shape = POLICY.shape(keys.len());
     let atomic = assert_allocations(1, "new", || AtomicBloomFilter::new(shape));
-    let atomic = assert_allocations(0, "shared by threads", || {
+    let atomic = assert_allocations(0, "an atomic filter", || {
         for key in &keys {
             atomic.insert(key);
             assert!(atomic.key_may_match(key));
@@ -202,7 +204,7 @@ fn changing_a_filter_allocates_nothing() {
         atomic.into_filter()
     });
     let mut filter = BloomFilter::empty(shape);
-    assert_allocations(0, "of one thread", || {
+    assert_allocations(0, "a filter", || {
         for key in &keys {
             filter.insert(key);
         }

@@ -1,6 +1,6 @@
 //! Tests the example `inspect_table` through its command line and output, without a process, and
 //! the parsers of LevelDB's files that it shares with other tests.
-#![allow(dead_code, reason = "the process uses the rest")]
+#![allow(dead_code, reason = "the example's binary uses the rest")]
 #![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
 
 mod common;

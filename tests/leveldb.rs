@@ -23,7 +23,7 @@ use proptest::prelude::*;
 #[path = "leveldb/cases.rs"]
 mod cases;
 #[path = "inspect_table/contents.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
+#[allow(dead_code, reason = "another test crate uses the rest")]
 mod contents;
 #[path = "leveldb/database.rs"]
 mod database;
@@ -47,7 +47,7 @@ impl Tally {
         let expected = leveldb.ask(&Request::new(b'm').string(filter).strings(keys));
         let expected: Vec<bool> = expected.into_iter().map(|answer| answer == 1).collect();
         for (way, answers) in answers(filter, keys) {
-            assert!(answers == expected, "{way} answers otherwise");
+            assert!(answers == expected, "{way} gives other answers than LevelDB");
         }
         let num_matches = expected.iter().filter(|&&may_match| may_match).count();
         self.num_lookups.set(self.num_lookups.get() + keys.len());
@@ -78,7 +78,7 @@ fn filters_are_created_byte_for_byte() {
             let expected = leveldb.ask(&request.strings(&keys.0));
             let policy = BloomFilterPolicy::new(bits_per_key as usize);
             for_each_filter(policy, &keys.slices(), |way, filter| {
-                assert!(filter == expected, "{way} makes another filter");
+                assert!(filter == expected, "{way} makes another filter than LevelDB");
             });
         });
     }

@@ -120,7 +120,7 @@ fn time_lookups(
         leveldb.ask(&Request::new(b'K').u32(set).strings(keys));
         let answer = leveldb.ask(request);
         let num_matches = keys.iter().filter(|key| policy.key_may_match(key, filter)).count();
-        assert_eq!(number(&answer[8..]), num_matches as u64, "keys that may match");
+        assert_eq!(number(&answer[8..]), num_matches as u64, "LevelDB counts other matches");
     }
 
     let mut matches = vec![false; LOOKUPS];

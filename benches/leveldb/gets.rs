@@ -128,7 +128,7 @@ fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) 
             let mut leveldb = leveldb.borrow_mut();
             leveldb.ask(&Request::new(b'K').u32(0).strings(&lookups));
             let answer = leveldb.ask(&Request::new(b'G').u32(database).u32(0));
-            assert_eq!(number(&answer[8..]), num_found, "keys found");
+            assert_eq!(number(&answer[8..]), num_found, "wrong number of keys found");
             nanoseconds(&answer)
         })
     });

@@ -62,7 +62,7 @@ impl Table {
     }
 
     /// The share of absent keys that a filter block matches, and the block's bytes.
-    #[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]
+    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
     pub(crate) fn rate_and_len(&self, policy: BloomFilterPolicy, base_lg: u8) -> (f64, usize) {
         let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
         builder.start_block(0);
@@ -74,7 +74,10 @@ impl Table {
         let reader = FilterBlockReader::new(policy, &filter_block);
         let (mut matches, mut lookups, mut offset) = (0, 0, 0);
         for block in &self.blocks {
-            assert!(block.keys.iter().all(|key| reader.key_may_match(offset, key)), "a lost key");
+            assert!(
+                block.keys.iter().all(|key| reader.key_may_match(offset, key)),
+                "the filter block loses a key"
+            );
             matches += block.absent.iter().filter(|key| reader.key_may_match(offset, key)).count();
             lookups += block.absent.len();
             offset = block.end;

@@ -154,7 +154,7 @@ impl Run {
     }
 
     /// The share of the absent keys that a filter of the present ones matches.
-    #[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]
+    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
         let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
         self.present.iter().for_each(|&hash| builder.add_hash(hash));

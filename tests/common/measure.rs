@@ -61,7 +61,7 @@ pub(crate) fn false_positive_rate(
     Rate { mean, standard_error: by_lookups.max(by_filters).sqrt() }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a rate needs no more")]
+#[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
 fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }

@@ -9,8 +9,8 @@
 //! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
 //! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
-//! | `bloom/shaping/`, `tuned` | `rates/choices.rs`, `rates/tuned.rs`, `rates/keys.rs` |
-//! | `bloom/shaping/`, rates and runs | `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
+//! | `bloom/shaping/`: `tuned` | `rates/choices.rs`, `rates/tuned.rs`, `rates/keys.rs` |
+//! | `bloom/shaping/`: rates, runs | `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
 //! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_reader.rs` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
 //! | the public API | `format/api.rs`, `allocations.rs` |
@@ -18,7 +18,7 @@
 //!
 //! `inspect_table/` tests the example of this name, and the parsers in `common/`.
 //!
-//! - `cargo test` runs everything but `leveldb` and the ignored tests.
+//! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
 //! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`, and
 //!   100,000 files in `inspect_table`.
@@ -63,15 +63,19 @@ pub fn assert_filters_are_rebuilt(
     let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
     builder.start_block(0);
     for block in table.data_blocks() {
-        assert!(reader.filter(block.offset()).is_some(), "no filter for {}", block.offset());
+        assert!(
+            reader.filter(block.offset()).is_some(),
+            "no filter for the block at {}",
+            block.offset()
+        );
         for key in block_keys(table, block).unwrap() {
-            assert!(reader.key_may_match(block.offset(), &key), "{key:02x?} is lost");
+            assert!(reader.key_may_match(block.offset(), &key), "the filter loses key {key:02x?}");
             builder.add_key(&key);
             keys.push(key);
         }
         builder.start_block(block.end);
     }
-    assert!(builder.finish() == *filter_block.contents, "another filter block");
+    assert!(builder.finish() == *filter_block.contents, "the rebuilt filter block differs");
     keys
 }
 

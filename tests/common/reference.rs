@@ -13,7 +13,7 @@
     clippy::cast_sign_loss,
     clippy::manual_div_ceil,
     clippy::manual_rotate,
-    reason = "reads as the C++ does"
+    reason = "follows the C++"
 )]
 
 #[allow(unused_imports, reason = "not every crate chooses hashes")]

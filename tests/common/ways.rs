@@ -49,7 +49,7 @@ pub fn for_each_filter(
     see("insert", inserted(keys).as_bytes());
     let (some, others) = keys.split_at(keys.len() / 2);
     let mut union = inserted(some);
-    union.union_with(&inserted(others)).expect("one shape");
+    union.union_with(&inserted(others)).expect("the same shape");
     see("union_with", union.as_bytes());
     let atomic = AtomicBloomFilter::new(shape);
     for &hash in &hashes {
@@ -132,7 +132,7 @@ pub fn assert_makes_as_reference<K: AsRef<[u8]>>(policy: BloomFilterPolicy, keys
     let expected = reference::create_filter_of_len(num_bytes, shape.num_probes(), &hashes);
     for_each_filter(policy, &slices(keys), |way, filter| {
         // Not assert_eq!, which would print megabytes.
-        assert!(filter == expected, "{way} makes other bytes of {} keys, {policy:?}", keys.len());
+        assert!(filter == expected, "{way} makes wrong bytes for {} keys, {policy:?}", keys.len());
     });
 }
 
@@ -145,7 +145,7 @@ pub fn assert_answers_as_reference<K: AsRef<[u8]>>(filter: &[u8], keys: &[K]) {
         let first = answers.iter().zip(&expected).position(|(answer, expected)| answer != expected);
         assert!(
             answers == expected,
-            "{way}: another answer for {:02x?}, key {first:?} of {}, in {} bytes and {:?} probes",
+            "{way}: wrong answer for {:02x?}, key {first:?} of {}, in {} bytes with {:?} probes",
             first.map(|first| keys[first]),
             keys.len(),
             filter.len().saturating_sub(1),

@@ -32,8 +32,8 @@ fn estimates_are_exact_for_empty_filters_and_infinite_for_full_ones() {
     assert_eq!(BloomFilter::new([0; 9]).expect("no probes").estimated_num_keys(), f64::INFINITY);
 }
 
-/// The errors of half and of nine in ten estimates, and the worst, in per cent, of filters at 5 to
-/// 30 bits per key that hold `fill` per cent of the keys that they were made for.
+/// The median error of estimates, the 90th percentile and the maximum, in per cent, for filters
+/// with 5 to 30 bits per key and `fill` per cent of the keys that they were made for.
 fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) -> [f64; 3] {
     let mut below = drawn(min as u64);
     let mut error = |seed| {

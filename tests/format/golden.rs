@@ -16,9 +16,9 @@ enum Keys {
 }
 use Keys::{Internal, User};
 
-/// A file of a table, its keys, the name of its filters' policy with the bits per key and
-/// `base_lg`, the number of data blocks and of keys, and FNV-1a 64 of the keys that LevelDB's
-/// iterator gives, each behind its length as a u32, where LevelDB was asked.
+/// A table's file; the kind of its keys; its filters' policy, bits per key and `base_lg`; the
+/// numbers of data blocks and keys; and, if known, FNV-1a 64 of the keys from LevelDB's iterator,
+/// each after its length as a u32.
 type GoldenTable =
     (&'static str, Keys, Option<(&'static str, usize, u8)>, usize, usize, Option<u64>);
 
@@ -126,10 +126,10 @@ fn filter_blocks_of_tables_match_every_key_and_are_rebuilt_byte_for_byte() {
     for (file, key_kind, filters, num_data_blocks, num_keys, keys_fnv) in GOLDEN_TABLES {
         let bytes = golden(file);
         let table = Table::open(&bytes).unwrap();
-        assert_eq!(table.data_blocks().len(), num_data_blocks, "data blocks of {file}");
+        assert_eq!(table.data_blocks().len(), num_data_blocks, "number of data blocks in {file}");
         let keys = match filters {
             None => {
-                assert!(table.filter_block().unwrap().is_none(), "filters in {file}");
+                assert!(table.filter_block().unwrap().is_none(), "unexpected filters in {file}");
                 let blocks = table.data_blocks().iter();
                 blocks.flat_map(|block| block_keys(&table, block).unwrap()).collect()
             }

@@ -150,7 +150,7 @@ fn batches_of_keys_of_equal_and_of_mixed_lengths_answer_as_leveldb() {
 
 #[test]
 fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
-    // Half of the bits are set, so many keys fail only at a late probe.
+    // With half of the bits set, many keys fail only at a late probe.
     let pattern = noise(4099, 9);
     for num_bytes in [8 << 20, (8 << 20) + 1] {
         let mut bytes: Vec<u8> = pattern.iter().copied().cycle().take(num_bytes + 1).collect();

@@ -105,9 +105,9 @@ pub(crate) fn answer(report: &Report) -> Answer {
     let bound = report.line_with(start).strip_prefix(start).unwrap();
     let bound = bound.strip_suffix(":").unwrap().to_string();
     let kinds = [
-        "  absent keys between the database's keys",
-        "  the database's own keys, before they are found",
-        "  absent keys with random hashes",
+        "  of absent keys between the database's keys",
+        "  of the database's own keys, before they are found",
+        "  of absent keys with random hashes",
     ];
     let reads = kinds.map(|kind| {
         let line = report.line_with(kind);
@@ -149,7 +149,7 @@ fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
         ] {
             let report = on(&database(name));
             report.line_with(&format!("Wasted reads are unknown: {why}"));
-            assert!(!report.has("  today") && !report.has("  absent"), "{:#?}", report.lines);
+            assert!(!report.has("  today") && !report.has("  of absent"), "{:#?}", report.lines);
             assert_eq!(report.cells_of("000005.ldb")[5], "-");
             assert!(!report.has("This crate makes"), "{:#?}", report.lines);
             let (status, line) = report.cause();

@@ -77,7 +77,7 @@ fn count_reads(
     let (found, num_reads) = answer.split_last_chunk().expect("a number at the end");
     let (found, found_absent) = found.split_at(keys.len());
     let lost = keys.iter().zip(found).find(|&(_, &found)| found == 0);
-    assert!(lost.is_none(), "{lost:02x?} is lost");
+    assert!(lost.is_none(), "key {lost:02x?} is lost");
     assert!(found_absent.iter().all(|&found| found == 0), "an absent key is found");
     u64::from_le_bytes(*num_reads)
 }
@@ -108,7 +108,7 @@ fn leveldb_reads_databases_with_filter_blocks_of_larger_ranges() {
             };
             let expected = lookups().filter(|&may_match| may_match).count() as u64;
             let reads = count_reads(leveldb, &path, &options, &present, &absent);
-            assert_eq!(reads, expected, "blocks are read, with base_lg {base_lg}");
+            assert_eq!(reads, expected, "number of blocks read with base_lg {base_lg}");
             num_lookups.set(num_lookups.get() + lookups().count() as u64);
             num_reads.set(num_reads.get() + reads);
         }

@@ -37,7 +37,9 @@ impl LevelDb {
     ///
     /// If the process does not answer; it has said why on stderr.
     pub(crate) fn ask(&mut self, request: &Request) -> Vec<u8> {
-        self.send(&request.0).and_then(|()| self.receive()).expect("LevelDB's process answers")
+        self.send(&request.0)
+            .and_then(|()| self.receive())
+            .expect("an answer from LevelDB's process")
     }
 
     fn send(&mut self, request: &[u8]) -> std::io::Result<()> {

@@ -108,12 +108,15 @@ fn filter_blocks_of_tables_are_rebuilt_byte_for_byte() {
         let values: Vec<_> = values.iter().take(keys.0.len()).collect();
         let request = options.add_to(Request::new(b't').string(path.as_bytes()));
         leveldb.ask(&request.strings(&keys.0).strings(&values));
-        assert!(assert_filters_are_rebuilt(&path.0, options.policy()) == keys.0, "other keys");
+        assert!(
+            assert_filters_are_rebuilt(&path.0, options.policy()) == keys.0,
+            "the table has other keys"
+        );
         let values_len: usize = values.iter().map(Vec::len).sum();
         let is_compressed = fs::metadata(&path.0).unwrap().len() < values_len as u64;
         num_compressed.set(num_compressed.get() + u32::from(is_compressed));
     });
-    assert!(num_compressed.get() >= 10, "only {} tables compressed", num_compressed.get());
+    assert!(num_compressed.get() >= 10, "only {} tables are compressed", num_compressed.get());
 }
 
 #[test]
@@ -135,13 +138,13 @@ fn keys_of_databases_are_found_behind_their_filters() {
         }
         let last_values: BTreeMap<_, _> = writes.0.into_iter().collect();
         for (key, value) in last_values {
-            assert!(value.is_empty() || found.contains(&key), "{key:02x?} is in no table");
+            assert!(value.is_empty() || found.contains(&key), "key {key:02x?} is in no table");
         }
     });
     assert!(num_tables.get() >= 24, "only {} tables", num_tables.get());
 }
 
-/// Keys with values, or without one where the key is deleted.
+/// Keys with values, or without a value if the key is deleted.
 #[derive(Clone)]
 pub(crate) struct Writes(pub(crate) Vec<(Vec<u8>, Vec<u8>)>);
 

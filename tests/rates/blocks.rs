@@ -1,6 +1,6 @@
 //! Divides a budget between levels whose tables have filter blocks with one filter per 512 KiB.
 
-#![expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
+#![expect(clippy::cast_precision_loss, reason = "53 bits are enough for a rate")]
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, SortedRun};
 
@@ -85,7 +85,7 @@ fn blocks_have_the_bytes_and_the_rates_of_whole_filters_of_the_mean_size() {
 
         let (mut filter_bytes, mut rate, mut of_whole, mut of_equal) = (0, 0.0, 0.0, 0.0);
         for ((level, run), policy) in levels.iter().zip(&runs).zip(policies) {
-            let policy = policy.expect("10 bits per key suffice for filters");
+            let policy = policy.expect("10 bits per key are enough for filters");
             let measured = level.measure(policy);
             filter_bytes += measured.0;
             rate += measured.1;

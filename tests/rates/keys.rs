@@ -1,6 +1,6 @@
 //! Tuned filters against LevelDB's, for [kinds of real keys](crate::common::kinds).
 
-#![expect(clippy::cast_precision_loss, reason = "a rate needs no more than 53 bits")]
+#![expect(clippy::cast_precision_loss, reason = "53 bits are enough for a rate")]
 #![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of keys")]
 
 use leveldb_filter::BloomFilterPolicy;

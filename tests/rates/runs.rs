@@ -109,7 +109,7 @@ fn over_least(count: usize, keys: [f64; 2], effort: Effort) -> Vec<f64> {
     });
     let mut ratios: Vec<_> = ratios.collect();
     ratios.sort_by(f64::total_cmp);
-    println!("sums over the least: {ratios:.3?}");
+    println!("sums over the least possible: {ratios:.3?}");
     ratios
 }
 

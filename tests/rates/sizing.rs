@@ -33,7 +33,7 @@ fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
     ratios.sort_by(f64::total_cmp);
     let at = |percent: usize| (percent, ratios[(ratios.len() - 1) * percent / 100]);
     let figures = [0, 2, 25, 50, 75, 97, 100].map(at);
-    println!("measured over asked, {} problems, by per cent of them: {figures:.3?}", ratios.len());
+    println!("measured over wanted rate, {} problems, percentiles: {figures:.3?}", ratios.len());
     ratios
 }
 

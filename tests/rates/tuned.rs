@@ -66,7 +66,7 @@ fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
         }
         let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
         let keys = f64::from(u32::try_from(num_keys).expect("few"));
-        #[expect(clippy::disallowed_methods, reason = "a bound of a test")]
+        #[expect(clippy::disallowed_methods, reason = "the limit of a test")]
         let limit = (1.06 * (14.0 / keys).exp()).min(1.5);
         let error = tuned.standard_error.hypot(limit * leveldb.standard_error);
         let line = format!(

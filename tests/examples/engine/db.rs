@@ -34,7 +34,7 @@ impl Memtable {
 
     /// Returns the number of keys.
     fn insert(&self, key: &[u8], entry: Entry) -> usize {
-        self.filter.insert(key); // first, so that whoever can see the entry finds it
+        self.filter.insert(key); // first, so that no reader misses an entry that is visible
         let mut entries = self.entries.write().unwrap();
         entries.insert(key.to_vec(), entry);
         entries.len()

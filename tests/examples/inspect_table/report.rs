@@ -166,9 +166,9 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
     let mut lines = vec![format!("Wasted data block reads per 1,000 lookups{bound}:")];
     let reads = survey.reads_today();
     let kinds = [
-        "absent keys between the database's keys",
-        "the database's own keys, before they are found",
-        "absent keys with random hashes",
+        "of absent keys between the database's keys",
+        "of the database's own keys, before they are found",
+        "of absent keys with random hashes",
     ];
     lines.extend(survey.shown(reads).iter().zip(kinds).map(|(n, kind)| format!("{n:>9}  {kind}")));
     let consulted: f64 = survey.shares.iter().flatten().sum();
