@@ -79,13 +79,13 @@ fn low_rates_are_measured_to_a_twentieth_for_any_shape() {
 }
 
 #[test]
-fn rates_of_few_keys_are_measured_to_a_fiftieth() {
-    assert_measures(&DIFFERENT, Effort { matches: 200_000, max_lookups: 1 << 22 }, 0.02);
+fn rates_of_few_keys_are_measured_to_3_per_cent() {
+    assert_measures(&DIFFERENT, Effort { matches: 200_000, max_lookups: 1 << 22 }, 0.03);
 }
 
 #[test]
 #[ignore = "takes seconds with optimization"]
-fn rates_of_random_shapes_of_few_keys_are_measured_to_a_fortieth() {
+fn rates_of_random_shapes_of_few_keys_are_measured_to_4_per_cent() {
     let mut below = drawn(1);
     let effort = Effort { matches: 400_000, max_lookups: 1 << 29 };
     let mut num_measured = 0;
@@ -96,7 +96,7 @@ fn rates_of_random_shapes_of_few_keys_are_measured_to_a_fortieth() {
         let policy = BloomFilterPolicy::from_millibits_per_key(shape.0).with_num_probes(num_probes);
         // Lower rates cannot be measured this precisely within seconds.
         if policy.shape(num_keys).measure_false_positive_rate(num_keys) > 0.0005 {
-            assert_measures(&[shape], effort, 0.025);
+            assert_measures(&[shape], effort, 0.04);
             num_measured += 1;
         }
     }
