@@ -1,4 +1,4 @@
-//! The filter block of a table: one filter for each range of file offsets, LevelDB's of 2 KiB.
+//! The filter block of a table: one filter for each range of file offsets, 2 KiB in LevelDB.
 //!
 //! Mirrors [`table/filter_block.cc`](https://github.com/google/leveldb/blob/1.23/table/filter_block.cc).
 
@@ -10,13 +10,11 @@ const FILTER_BASE_LG: u8 = 11; // for LevelDB's 2 KiB
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
-/// The calls must match the regular expression `(start_block add_key*)* finish`, where the
-/// offsets given to [`start_block`](Self::start_block) do not decrease. An engine calls
+/// The calls must match the regular expression `(start_block add_key*)* finish`. An engine calls
 /// `start_block(0)` first, then `add_key` for each key of a data block, and after each data block
-/// `start_block` with the file offset at which the next one starts (past the 5-byte block
-/// trailer).
-///
-/// Keys are kept until their range of the file ends. See [`FilterBlockReader`] for the bytes.
+/// `start_block` with the file offset of the next one, past the 5-byte block trailer. Offsets must
+/// not decrease. Keys stay in memory until their range of the file ends. See [`FilterBlockReader`]
+/// for the bytes.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -42,9 +40,9 @@ pub struct FilterBlockBuilder<P> {
     keys: Vec<u8>,
     /// Where each pending key ends in `keys`.
     ends: Vec<usize>,
-    /// Empty between filters; keeps its allocation for the next list of pending keys.
+    /// Empty: an allocation to reuse for the next list of pending keys.
     key_list: Vec<&'static [u8]>,
-    /// The filters so far, of `filters_len` bytes, and what a policy that panicked left of one more.
+    /// `filters_len` bytes of finished filters, then any bytes of a policy that panicked.
     result: Vec<u8>,
     filters_len: usize,
     /// Where each filter starts in `result`.
@@ -64,20 +62,18 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// | `base_lg` | a filter for each | |
     /// |---|---|---|
     /// | 11 | 2 KiB of file | LevelDB's bytes, as [`new`](Self::new) |
-    /// | 19 | 512 KiB | mostly 500 to 20,000 keys each, with which Bloom filters do best |
+    /// | 19 | 512 KiB | mostly 500 to 20,000 keys each, the best numbers for Bloom filters |
     /// | 63 | table | one filter, however large the table is |
     ///
-    /// Fewer filters take fewer offsets, and fewer bits where keys are few. At 10 bits per key and
-    /// values of 100 bytes, 19 with `tuned` Bloom filters saves a fifth of LevelDB's bytes and, with
-    /// random keys, a seventh of its false positives; of absent big-endian counters between present
-    /// ones, 1% match instead of 23%. With values of 1,000 bytes it saves two thirds of the
-    /// bytes, but where a data block has at most three random keys, 11 has fewer false positives.
-    /// In return, keys wait in memory, in at most three times their bytes and 64 bytes more for each on
-    /// a 64-bit machine. And a lookup touches up to a cache line for each probe, not one or two.
+    /// Fewer filters take fewer offsets, and have fewer false positives: small filters are less
+    /// accurate. With values of 1,000 bytes, 19 saves two thirds of the bytes, but where a data block
+    /// has at most three random keys, 11 has fewer false positives. In return, keys wait in memory: at
+    /// most three times their bytes and 64 bytes more for each on a 64-bit machine. And a lookup
+    /// touches up to a cache line for each probe, not one or two.
     ///
     /// # Panics
     ///
-    /// If `base_lg` is above 63, by which no offset can be shifted.
+    /// If `base_lg` is above 63.
     #[must_use]
     pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
         assert!(base_lg < 64, "base_lg above 63");
@@ -93,21 +89,20 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Starts the data block of the keys added next, which is at `block_offset`, in bytes of the file.
+    /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
-    /// Makes the filters of all earlier ranges that have none yet, in the policy's time and time
-    /// linear in their number; each takes a 4-byte offset, even without keys.
+    /// First makes the missing filters of all earlier ranges, in the policy's time and time linear in
+    /// their number. A range without keys takes a 4-byte offset, so a wild `block_offset` may take
+    /// more memory than there is.
     ///
     /// # Panics
     ///
-    /// If the range's filter has been made already: keys added to it would be lost to readers.
-    /// LevelDB checks it in debug builds only. Also if the filters grow to 4 GiB, where the
-    /// format's offsets end, or their number past the address space; and if the policy panics. An
-    /// offset that is far off may take more memory than there is.
-    ///
-    /// If the policy panics, or the number of filters is too large, the builder is as it was before
-    /// the call. Once its filters have 4 GiB, every later call that makes one panics, and so does
-    /// `finish`.
+    /// - If the range's filter has been made already: readers would miss the keys added to it.
+    ///   LevelDB checks this in debug builds only.
+    /// - If the policy panics, or the number of filters exceeds the address space. The builder is then
+    ///   as it was before the call.
+    /// - If the filters reach 4 GiB, where the format's offsets end. Every later call that makes a
+    ///   filter panics then, and so does `finish`.
     pub fn start_block(&mut self, block_offset: u64) {
         let filter_index = usize::try_from(block_offset >> self.base_lg)
             .expect("capacity overflow: more filters than the address space has bytes");
@@ -117,7 +112,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             "block offset {block_offset} goes back to filter {filter_index} of {num_filters} made"
         );
         if filter_index > num_filters {
-            // Ahead of the filter: a panic shall come before any change.
+            // Before the filter is made, so that a panic changes nothing.
             self.filter_offsets.reserve(filter_index - num_filters);
             self.generate_filter();
             // The ranges that a large block spans get empty filters.
@@ -134,8 +129,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.ends.push(self.keys.len());
     }
 
-    /// Makes the filter of the keys that still wait, and returns the whole filter block: 5 bytes
-    /// without any keys or blocks. Takes the policy's time, and time linear in the number of filters.
+    /// Makes the filter of the pending keys, and returns the whole filter block: 5 bytes without any
+    /// keys or blocks. Takes the policy's time, and time linear in the number of filters.
     ///
     /// # Panics
     ///
@@ -160,12 +155,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         if !self.ends.is_empty() {
             self.append_filter();
         }
-        // Only now, since a policy that panics has made no filter.
+        // Last, because a policy that panics has made no filter.
         self.filters_len = self.result.len();
         self.filter_offsets.push(offset);
     }
 
-    /// Empties the lists of pending keys when `result` has their filter.
+    /// Makes the filter of the pending keys, and removes them.
     fn append_filter(&mut self) {
         let mut keys = mem::take(&mut self.key_list);
         let mut start = 0;
@@ -173,8 +168,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.truncate(self.filters_len);
         self.policy.create_filter(&keys, &mut self.result);
 
-        // Collecting an emptied vector in place keeps its allocation and sheds the borrow: the
-        // standard library does not promise it, `tests/allocations.rs` checks it.
+        // Collecting an empty vector in place keeps its allocation and ends the borrow. The standard
+        // library does not promise it; `tests/allocations.rs` checks it.
         keys.clear();
         self.key_list = keys.into_iter().map(|_| &[][..]).collect();
         self.keys.clear();
@@ -206,16 +201,16 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
 /// filter has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11 and reads any
-/// below 64. A filter ends where the next one starts, the last where the array of offsets does. A
-/// filter block is not a filter: [`BloomFilter`](crate::BloomFilter) would read `base_lg` as the probe
-/// count, and might deny every key of the block.
+/// below 64. A filter ends where the next one starts, the last one where the array of offsets starts.
+/// A filter block is not a filter: [`BloomFilter`](crate::BloomFilter) would read `base_lg` as the
+/// probe count, and might deny every key of the block.
 ///
-/// **Verify the block's checksum first**: a corrupt filter can deny keys it contains, which nothing
-/// here can detect. (LevelDB verifies it only under `paranoid_checks`.) Readers never panic, overflow
-/// or allocate on any bytes, and what cannot be read as a filter block is a potential match.
+/// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may deny
+/// keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never panic, overflow
+/// or allocate on any bytes; malformed parts are potential matches.
 ///
-/// It differs from LevelDB's in two malformed cases: a `base_lg` of 64 or more, undefined in C++,
-/// and equal offsets outside the filters, "no keys" there, are potential matches, to keep keys.
+/// Two malformed cases differ from LevelDB, to keep keys: a `base_lg` of 64 or more (undefined in
+/// C++) and equal offsets outside the filters ("no keys" in C++) are potential matches.
 ///
 /// # Many keys at once
 ///
@@ -225,8 +220,8 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
 /// const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 ///
-/// /// For each user key's hash whether the data block at the same place of `block_offsets` must be
-/// /// read. In the order of the table, keys that share a filter are neighbours.
+/// /// Whether to read the data block at each offset for the user key with the same index, in the
+/// /// order of the table: keys that share a filter are neighbours.
 /// fn must_read(
 ///     reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
 ///     hashes: &[BloomHash],
@@ -265,8 +260,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads the block's frame, in constant time.
     ///
     /// `contents` is the block without the 5-byte trailer (compression type and checksum) that
-    /// follows it in the file, the same on every call of its `as_ref`, and `policy` the one whose
-    /// name the table's metaindex block gives.
+    /// follows it in the file; every call of its `as_ref` must return the same bytes. `policy` is the
+    /// one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) =
@@ -274,8 +269,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         Self { policy, contents, array_offset, num_filters, base_lg }
     }
 
-    /// The base-2 logarithm of the length of the file's ranges, each of which has a filter: keys
-    /// share one if the offsets of their data blocks, shifted right by this, are equal.
+    /// The base-2 logarithm of the length of the file ranges that share a filter: data blocks share
+    /// one if their offsets, shifted right by this, are equal.
     ///
     /// Below 64, so that a `u64` can be shifted by it; 0 for a malformed block.
     #[inline]
@@ -284,33 +279,32 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.base_lg
     }
 
-    /// The number of filters, those of ranges without keys included.
+    /// The number of filters, including those of ranges without keys.
     ///
     /// 0 for a malformed block: shorter than 5 bytes, an array of offsets that starts outside, or a
-    /// `base_lg` of 64 or more. [`filter`](Self::filter) is `None` from this number up.
+    /// `base_lg` of 64 or more. [`filter`](Self::filter) is `None` from this index up.
     #[inline]
     #[must_use]
     pub const fn num_filters(&self) -> usize {
         self.num_filters
     }
 
-    /// Whether the data block at `block_offset`, in bytes of the file, may hold `key`: an internal key
-    /// if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key.
+    /// Whether the data block at `block_offset`, in bytes of the file, may contain `key`: an internal
+    /// key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key.
     ///
-    /// `true` where [`filter`](Self::filter) is `None`. Takes constant time beside the policy's
-    /// own, and allocates nothing.
+    /// `true` where [`filter`](Self::filter) is `None`. Takes the policy's time; allocates nothing
+    /// itself.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// The filter for the data block at `block_offset`, as the policy made it, to look up
-    /// [many keys at once](FilterBlockReader#many-keys-at-once).
+    /// The filter for the data block at `block_offset`, as the policy made it.
     ///
-    /// `None` where none can be read, which stands for a potential match: an offset past the last
-    /// filter, a malformed block, or malformed offsets. Empty bytes where no data block starts in
-    /// that range, even if keys of one that started before lie there. Takes constant time.
+    /// `None`, a potential match, past the last filter or where the block or the filter's offsets are
+    /// malformed. Empty bytes where no data block starts in the range, even if a data block that
+    /// starts before has keys there. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {

@@ -1,33 +1,19 @@
-//! LevelDB's filter policies for storage engines written in Rust: the Bloom filter, filter blocks
-//! and internal keys, byte-for-byte compatible with LevelDB 1.23, in safe code.
+//! A port of LevelDB's filter policies: the Bloom filter, filter blocks and internal keys,
+//! byte-for-byte compatible with LevelDB 1.23.
 //!
 //! A filter lets an engine skip a table that cannot contain a key. It may report an absent key, but
 //! never misses a present one. By default this crate makes the bytes that LevelDB makes; on request
 //! it makes better filters, which every LevelDB reads too.
 //!
 //! ```
-//! use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+//! use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
 //!
-//! let policy = BloomFilterPolicy::new(10); // bits per key
-//! let mut filter = Vec::new();
-//! policy.create_filter(&[b"apple", b"pear"], &mut filter);
+//! let mut bytes = Vec::new();
+//! BloomFilterPolicy::new(10).create_filter(&[b"apple", b"pear"], &mut bytes); // 10 bits per key
 //!
-//! assert!(policy.key_may_match(b"apple", &filter));
-//! assert!(!policy.key_may_match(b"plum", &filter));
-//! ```
-//!
-//! To query a filter repeatedly, parse it once; batch lookups are fastest:
-//!
-//! ```
-//! # use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
-//! use leveldb_filter::BloomFilter;
-//!
-//! # let mut bytes = Vec::new();
-//! # BloomFilterPolicy::new(10).create_filter(&[b"apple", b"pear"], &mut bytes);
-//! let filter = BloomFilter::new(&bytes)?;
-//! let mut matches = [false; 2];
-//! filter.keys_may_match(&["pear", "plum"], &mut matches);
-//! assert_eq!(matches, [true, false]);
+//! let filter = BloomFilter::new(&bytes)?; // parsed once for many lookups
+//! assert!(filter.key_may_match(b"apple"));
+//! assert!(!filter.key_may_match(b"plum"));
 //! # Ok::<(), leveldb_filter::InvalidFilter>(())
 //! ```
 //!
@@ -38,7 +24,7 @@
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
 //! | write fewer bytes for LevelDB, with fewer false positives | [`FilterBlockBuilder::with_base_lg`] |
 //! | read either | [`FilterBlockReader`] |
-//! | make filters of user keys where filter blocks are given internal keys | [`InternalKeyPolicy`] |
+//! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into an engine that takes one | [as `FilterPolicy` shows](FilterPolicy#in-an-engine-that-takes-a-filter-policy) |
 //! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [as `FilterBlockReader` shows](FilterBlockReader#many-keys-at-once) |
@@ -47,24 +33,19 @@
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | write one filter for a whole table that LevelDB reads | [`FilterBlockBuilder::with_base_lg`] with 63 |
 //! | build a bare filter incrementally, for this engine alone | [`BloomFilterBuilder`] |
-//! | look up keys in bare filters | [`BloomFilter`] |
+//! | look up keys in bare filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | open a table by its policy's name | [`BloomFilterPolicy::GOLEVELDB_NAME`] shows how |
 //!
 //! The crate's example `engine` is a small engine that uses most of these.
 //!
-//! **The checksum comes first.** Verify a filter block's checksum before you use it: a corrupt filter
-//! can deny keys it contains. Lookups and readers never panic, overflow or allocate on any bytes, but
-//! cannot detect corruption.
+//! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter can
+//! deny keys it contains.
 //!
-//! ## Internal keys and comparators
-//!
-//! Filters cover user keys. Where tables hold internal keys, as LevelDB's do, [`InternalKeyPolicy`]
-//! drops the trailers from what a filter block's builder and reader are given; hashes,
-//! [`BloomFilter`] and [`BloomFilterBuilder`] take user keys.
-//!
-//! If the engine's comparator ignores part of a key, [wrap a policy](FilterPolicy#comparators).
+//! Filters cover user keys. [`InternalKeyPolicy`] drops the trailers from the keys that filter blocks
+//! take; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys. If the engine's comparator
+//! ignores part of a key, [wrap a policy](FilterPolicy#comparators).
 //!
 //! # Compatibility
 //!
@@ -74,7 +55,7 @@
 //! short for its trailer stands for itself, and sizes that overflow panic.
 //!
 //! Store only filter blocks under LevelDB's names. A bare filter goes under a name of the engine's
-//! own: LevelDB at best ignores it under its name, and rusty-leveldb panics.
+//! own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -1,4 +1,4 @@
-//! The policy: how long a filter of so many keys is, and how many probes it has.
+//! The policy: the length and the number of probes of a filter, its bytes, and lookups.
 
 use super::bits::create::Maker;
 use super::bits::many::{BATCH, SMALL_BATCH};
@@ -11,18 +11,17 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy, bloom_hashes};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
-/// The filters of [`new`](Self::new) have the bytes that LevelDB 1.23 writes; every LevelDB reads
-/// those that are [`tuned`](Self::tuned), too. Any bytes get the answers that LevelDB gives.
+/// [`new`](Self::new) makes the bytes that LevelDB 1.23 writes; every LevelDB reads
+/// [tuned](Self::tuned) filters, too. Lookups answer as LevelDB does, on any bytes.
 ///
 /// ```text
 /// | bits: byte i / 8 holds bit i at 1 << i % 8                        | number of probes |
 ///   max(keys * bits per key, 64) bits, rounded up to whole bytes        u8
 /// ```
 ///
-/// A key with the hash `h` (see [`bloom_hash`](crate::bloom_hash)) sets the bits `h`, `h + d`,
-/// `h + 2 * d`, … where `d` is `h` rotated right by 17 bits, the sums are modulo 2<sup>32</sup>,
-/// and each is then taken modulo the number of bits. The last byte tells a reader how many of them
-/// to look at, so a reader needs no bits per key.
+/// A key with the [hash](crate::bloom_hash) `h` sets the bits `h`, `h + d`, `h + 2 * d`, … modulo
+/// 2<sup>32</sup>, modulo the number of bits, where `d` is `h` rotated right by 17 bits. The last byte
+/// gives their number, so any policy reads the filters of any other.
 ///
 /// Mirrors `BloomFilterPolicy` in LevelDB's [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 ///
@@ -40,17 +39,17 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy, bloom_hashes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
     bits_per_key: usize,
-    /// Of a bit per key, and added to these.
+    /// Thousandths of a bit per key beyond `bits_per_key`, below 1,000.
     thousandths: u16,
     rule: ShapeRule,
     name: &'static str,
 }
 
-/// How a filter gets its shape: LevelDB's, LevelDB's length with another number of probes, or both
-/// chosen.
+/// Which length and number of probes a filter gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ShapeRule {
     LevelDb,
+    /// LevelDB's length.
     NumProbes(u8),
     Tuned,
 }
@@ -61,10 +60,9 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// LevelDB itself gave this name, up to 1.17, to filters whose hash differs on machines with a
-    /// signed `char` for keys with bytes above 0x7f in their last one to three. Accept it only where
-    /// no such LevelDB wrote the tables, and read a table without a filter where its metaindex block
-    /// names another policy:
+    /// LevelDB itself used this name up to 1.17, where `char` is signed with another hash for keys with
+    /// bytes above 0x7f in their last one to three. Accept it only where no such LevelDB wrote the
+    /// tables, and read a table without a filter if its metaindex block names another policy:
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -81,19 +79,16 @@ impl BloomFilterPolicy {
     /// ```
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
-    /// A policy with LevelDB's lengths and number of probes for so many bits per key.
+    /// A policy with LevelDB's length and number of probes for this number of bits per key.
     ///
-    /// 10 is LevelDB's recommendation, and the default here. 0 gives filters of 64 bits, whatever the
-    /// number of keys. Mirrors `NewBloomFilterPolicy`.
+    /// LevelDB recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of
+    /// keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
         Self { bits_per_key, thousandths: 0, rule: ShapeRule::LevelDb, name: Self::NAME }
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
-    ///
-    /// A filter has `num_keys * millibits` thousandths of a bit, at least 64 bits, rounded up to
-    /// whole bytes. `from_millibits_per_key(10_000)` is `new(10)`.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "below 1,000")]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
@@ -101,7 +96,7 @@ impl BloomFilterPolicy {
     }
 
     fn tuned_from(millibits: u128) -> Self {
-        // A filter that can be made has no more bits, also where a usize does not hold the millibits.
+        // No filter can have more bits, even where a usize cannot hold the millibits.
         let bits_per_key = usize::try_from(millibits / 1000).unwrap_or(usize::MAX);
         Self { thousandths: (millibits % 1000) as u16, ..Self::new(bits_per_key).tuned() }
     }
@@ -112,14 +107,12 @@ impl BloomFilterPolicy {
         Self { name, ..self }
     }
 
-    /// Filters of LevelDB's lengths with this number of probes. Overrides [`tuned`](Self::tuned).
-    ///
-    /// Readers take the number from the filter, so every LevelDB reads the result.
+    /// Filters of LevelDB's lengths with this number of probes, which readers take from the filter.
+    /// Overrides [`tuned`](Self::tuned).
     ///
     /// # Panics
     ///
-    /// If `num_probes` is not in 1 to 30: with 0 a filter would match everything, and LevelDB
-    /// reserves numbers above 30 for future encodings.
+    /// If `num_probes` is 0, which matches everything, or above 30, which LevelDB reserves.
     #[must_use]
     pub const fn with_num_probes(self, num_probes: u8) -> Self {
         assert!(1 <= num_probes && num_probes <= MAX_PROBES, "number of probes not in 1..=30");
@@ -130,21 +123,22 @@ impl BloomFilterPolicy {
     /// keys of 4n bytes that end in a counter, digits or a time. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// Every LevelDB reads them. A filter's bits take as many bytes as LevelDB's, or an odd number
-    /// below: at most 3 bytes less, 7 from 256 bytes up, 23 from 8 KiB up. With 10 bits per key, 40,000
-    /// keys and more mostly get two more probes, which lookups pay for.
+    /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes less, 7
+    /// from 256 bytes up, 23 from 8 KiB up. With 10 bits per key, most filters of 40,000 keys and more
+    /// have two more probes, which makes lookups slower.
     ///
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
-    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes, most where a filter has an even
+    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes, most if a filter has an even
     /// number of bytes. With 10 bits per key, LevelDB's filters of 16 to 100 counters match half of
-    /// the absent ones between them, tuned ones a quarter; of 16 digits 12 and 4%. From 1,000 keys up,
-    /// tuned filters match about 1% of either, though single ones match several times as many.
+    /// the absent ones between them, tuned ones a quarter; with 16 digits, 12% and 4%. From 1,000 keys
+    /// up, tuned filters match about 1% of either, though a single filter may match several times as
+    /// many.
     ///
-    /// Random keys have a fifth fewer false positives than with LevelDB's filters at 52,000 to 600,000
-    /// keys with 8, 10 and 14 bits each. At 16 to 100 keys, where a byte matters, they have 5% more
-    /// in the mean, and single sizes up to half as many again; above, single sizes have up to a fifth
-    /// more, from 8 KiB up about 6%. The choice takes constant time. It may change with a version of
-    /// this crate, but is the same on every platform.
+    /// With random keys, tuned filters have a fifth fewer false positives at 52,000 to 600,000 keys
+    /// with 8, 10 or 14 bits each. At 16 to 100 keys, where each byte counts, they have 5% more on
+    /// average, and up to half as many again at single sizes; above, up to a fifth more, and from 8
+    /// KiB up about 6%. The choice takes constant time. It may change with a version of this crate,
+    /// but is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -153,16 +147,16 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of `num_keys`
     /// keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// Random keys have it: 255 random problems, from 100 to 10 million keys and 0.00001 to 0.2,
-    /// measured 0.85 to 1.10 times the rate, and half of them 0.98 to 1.02. Below 100 keys single
-    /// filters differ by a tenth and more, so do not rely on it there. Counters, digits and times have
-    /// up to 1.4 times the rate at 3,000 and 20,000 keys. Filters of more keys may never have it, since
-    /// digits share hashes: for 1%, 400,000 keys of 16 digits measured 5.8%. So prefer a filter for
-    /// each 512 KiB to one for a table.
+    /// Holds for random keys: in 255 random problems, from 100 to 10 million keys and 0.00001 to 0.2,
+    /// filters measured 0.85 to 1.10 times `rate`, half of them 0.98 to 1.02. Do not rely on it below
+    /// 100 keys, where single filters differ by a tenth and more. Counters, digits and times have up to
+    /// 1.4 times `rate` at 3,000 and 20,000 keys, and more in larger filters, since digits share
+    /// hashes: 5.8% instead of 1% at 400,000 keys of 16 digits. So prefer a filter for each 512 KiB to
+    /// one for a table.
     ///
-    /// Returns `None` if no filter of this format reaches `rate`: whatever its number of bits, an
-    /// absent key has the 32-bit hash of one of 10 million keys with a probability of 0.233%. Also for
-    /// a `rate` that is not between 0 and 1 (both excluded), or not a number.
+    /// Returns `None` if no filter of this format reaches `rate`, whatever its number of bits: an
+    /// absent key shares its 32-bit hash with one of 10 million keys with a probability of 0.233%. Also
+    /// if `rate` is not between 0 and 1 (both excluded).
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -178,25 +172,23 @@ impl BloomFilterPolicy {
         Some(Self::tuned_from(millibits))
     }
 
-    /// For each of several sorted runs the [tuned](Self::tuned) policy with which a lookup of a key
-    /// that is in none of them has about the fewest false positives that `total_len` bytes allow for
-    /// the filters of all.
+    /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an absent
+    /// key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
-    /// Such a lookup consults one filter per run, so their false-positive rates add up, each times its
-    /// run's weight. With equal bits per key a small level adds as much to the sum as the largest,
-    /// which has nearly all keys; here bytes go where they remove the most false positives of random
-    /// keys. Three levels that each have ten times the keys of the one above have 2.2 times fewer false
-    /// positives than with LevelDB's 10 bits per key, four 2.9 times; in blocks with `base_lg` 19 it
-    /// is 1.45 times and more against tuned filters of equal bits. Two levels of like size hardly
-    /// gain. Where sharing is not expected to save 5%, runs get equal bits, and what is left goes to some.
+    /// Such a lookup consults one filter per run, so the runs' false-positive rates add up, each times
+    /// its weight. With equal bits per key a small level adds as much to the sum as the largest, which
+    /// has nearly all keys. Here bytes go where they remove the most false positives of random keys.
+    /// Three levels that each have ten times the keys of the one above have 2.2 times fewer false
+    /// positives than with LevelDB's 10 bits per key, four levels 2.9 times; with `base_lg` 19, at
+    /// least 1.45 times fewer than tuned filters of equal bits. Two levels of similar size hardly gain:
+    /// where 5% is not to be expected, runs get equal bits.
     ///
-    /// An engine shares its budget anew at each flush or compaction. Older tables keep their filters,
-    /// so all filters may take some per cent more than the budget for a while.
+    /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
+    /// `total_len` bytes, including those of the probe counts. They take fewer where more would hardly
+    /// help: beyond 64 bits per key, and where most false positives are equal hashes.
     ///
-    /// `None` is a run that is better off without filters: its rate counts as 1. Bytes that would
-    /// hardly help are left: those beyond 64 bits per key, and where most false positives share a
-    /// key's 32-bit hash. Filters of the given numbers of keys never take more than `total_len`
-    /// bytes, including those of the probe counts.
+    /// Share the budget anew at each flush or compaction. Older tables keep their filters, so all
+    /// together may exceed it by some per cent for a while.
     ///
     /// Never panics. Takes `n log n` time for `n` runs, and some ten kilobytes of memory for each.
     #[must_use]
@@ -211,8 +203,7 @@ impl BloomFilterPolicy {
         self.name
     }
 
-    /// The thousandths of a bit that a filter takes for each of its keys; `usize::MAX` where a
-    /// `usize` cannot hold them.
+    /// Thousandths of a bit per key, or `usize::MAX` if they exceed it.
     #[must_use]
     pub const fn millibits_per_key(&self) -> usize {
         self.bits_per_key.saturating_mul(1000).saturating_add(self.thousandths as usize)
@@ -222,7 +213,7 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if the filter has more bits than a `usize` holds.
+    /// With "capacity overflow", if the number of bits exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let millibits = self.bits_per_key as u128 * 1000 + u128::from(self.thousandths);
@@ -234,29 +225,27 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// Whether the key with this [`bloom_hash`](crate::bloom_hash) may be among the keys of
-    /// `filter`, which any policy may have made: a filter's bytes tell how to read it.
+    /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this
+    /// [`bloom_hash`](crate::bloom_hash): for one key and many filters.
     ///
-    /// For one key and many filters, each asked once. The answer is that of
-    /// [`key_may_match`](FilterPolicy::key_may_match), on any bytes. Takes time linear in the number
-    /// of probes. Never panics, allocates nothing.
+    /// Takes time linear in the number of probes. Never panics, allocates nothing.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
     }
 
-    /// Looks up many hashed keys in `filter`, which any policy may have made: writes the answer of
+    /// Looks up many hashed keys, faster than one at a time: writes the answer of
     /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`.
     ///
-    /// Faster than one at a time. Overwrites all of `matches`. Takes time linear in the number of
-    /// hashes and of probes. Allocates nothing.
+    /// Overwrites all of `matches`. Takes time linear in the number of hashes and of probes. Allocates
+    /// nothing.
     ///
     /// # Panics
     ///
     /// If the slices differ in length.
     pub fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
         assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
-        // For fewer, it takes longer to parse the filter than to ask it.
+        // Below, parsing the filter takes longer than it saves.
         if hashes.len() >= 8 {
             if let Ok(filter) = BloomFilter::new(filter) {
                 return filter.hashes_may_match(hashes, matches);
@@ -269,8 +258,8 @@ impl BloomFilterPolicy {
 }
 
 impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
-    /// [`key_may_match`](Self::key_may_match) for a user key that is hashed already, once for all
-    /// tables, by [`bloom_hash`](crate::bloom_hash).
+    /// [`key_may_match`](Self::key_may_match) for the user key with this
+    /// [`bloom_hash`](crate::bloom_hash): one hash for all tables.
     ///
     /// Takes time linear in the number of probes. Never panics, allocates nothing.
     #[inline]
@@ -293,14 +282,11 @@ impl FilterPolicy for BloomFilterPolicy {
         self.name
     }
 
-    /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for so many keys to `dst`.
+    /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for `keys.len()` keys.
     ///
     /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's length.
-    /// Allocates only where `dst` has too little room, and scratch memory for filters above 8 MiB.
-    ///
-    /// # Panics
-    ///
-    /// With "capacity overflow", if the filter has more bits than a `usize` holds.
+    /// Allocates only if `dst` has too little room, and scratch memory for filters above 8 MiB. Panics
+    /// as `shape` does.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         let mut maker = Maker::new(self.shape(keys.len()), dst);
         let (mut few, mut many);
@@ -330,7 +316,7 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 }
 
-/// LevelDB's answer on any bytes, where `may_match` tells whether a key's bits are set.
+/// LevelDB's answer on any bytes; `may_match` tells whether a key's bits are set.
 #[inline]
 fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
     match filter.split_last() {
@@ -341,8 +327,8 @@ fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
     }
 }
 
-/// Out of line: a filter that is asked once is divided for, which takes registers that a caller's
-/// loop would have to spill. The benchmark "6 probes", policy, shows it.
+/// Out of line, because the division for a filter's length takes registers, which a caller's loop
+/// would spill: the benchmark "6 probes", policy, shows it.
 #[inline(never)]
 fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
     may_match_once(bits, num_probes, bloom_hash_in_line(key))
