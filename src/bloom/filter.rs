@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::bits::many::{self, BATCH, Batch, SMALL_BATCH};
+use super::bits::many;
 use super::bits::probes::Probes;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::different_third_probes;
-use crate::{BloomHash, bloom_hash, bloom_hashes};
+use crate::{BloomHash, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once.
 ///
@@ -107,11 +107,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
-        if keys.len() <= SMALL_BATCH {
-            self.look_up::<SMALL_BATCH, K>(keys, matches);
-        } else {
-            self.look_up::<BATCH, K>(keys, matches);
-        }
+        many::may_match(self.bits(), self.probes, keys, matches);
     }
 
     /// [`keys_may_match`](Self::keys_may_match) for keys that are hashed already, by [`bloom_hash`].
@@ -189,15 +185,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
             }
         }
         num_keys
-    }
-
-    /// Looks up keys, `N` of which are hashed at a time.
-    fn look_up<const N: usize, K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
-        let mut batch = Batch::<N>::new(self.probes);
-        for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
-            bloom_hashes(keys, batch.slots(keys.len()));
-            batch.may_match(self.bits(), matches);
-        }
     }
 
     #[inline]

@@ -1,13 +1,12 @@
 //! The policy: the length and the number of probes of a filter, its bytes, and lookups.
 
 use super::bits::create::Maker;
-use super::bits::many::{BATCH, SMALL_BATCH};
 use super::bits::one::may_match_once;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
 use crate::hash::bloom_hash_in_line;
-use crate::{BloomHash, FilterBlockReader, FilterPolicy, bloom_hashes};
+use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -289,19 +288,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// as `shape` does.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         let mut maker = Maker::new(self.shape(keys.len()), dst);
-        let (mut few, mut many);
-        let hashes: &mut [_] = if keys.len() <= SMALL_BATCH {
-            few = [BloomHash::default(); SMALL_BATCH];
-            &mut few
-        } else {
-            many = [BloomHash::default(); BATCH];
-            &mut many
-        };
-        for keys in keys.chunks(hashes.len()) {
-            let hashes = &mut hashes[..keys.len()];
-            bloom_hashes(keys, hashes);
-            maker.add(hashes);
-        }
+        maker.add(keys);
         maker.finish();
     }
 

@@ -1,11 +1,10 @@
 //! Making a filter of many keys.
 
-use super::many::{BATCH, Batch, SMALL_BATCH};
+use super::many::{BATCH, Batch, Hashed, SMALL_BATCH};
 use super::probes::{MAX_CACHED_BYTES, Probes};
-use crate::BloomHash;
 use crate::bloom::shape::BloomFilterShape;
 
-/// Makes a filter of keys whose hashes come in slices: `new add* finish`.
+/// Makes a filter of keys that come in slices: `new add* finish`.
 pub(crate) struct Maker<'a> {
     bits: &'a mut [u8],
     probes: Probes,
@@ -27,20 +26,19 @@ impl<'a> Maker<'a> {
         Self { bits: &mut dst[start..end], probes, regions }
     }
 
-    /// Adds keys; many at a time take the least time for each.
-    pub(crate) fn add(&mut self, hashes: &[BloomHash]) {
-        if hashes.len() <= SMALL_BATCH {
-            self.set_bits::<SMALL_BATCH>(hashes);
+    /// Adds keys, or keys by their hashes; many at a time take the least time for each.
+    pub(crate) fn add<T: Hashed>(&mut self, keys: &[T]) {
+        if keys.len() <= SMALL_BATCH {
+            self.set_bits::<SMALL_BATCH, T>(keys);
         } else {
-            self.set_bits::<BATCH>(hashes);
+            self.set_bits::<BATCH, T>(keys);
         }
     }
 
-    fn set_bits<const N: usize>(&mut self, hashes: &[BloomHash]) {
+    fn set_bits<const N: usize, T: Hashed>(&mut self, keys: &[T]) {
         let mut batch = Batch::<N>::new(self.probes);
-        for hashes in hashes.chunks(N) {
-            batch.slots(hashes.len()).copy_from_slice(hashes);
-            batch.start();
+        for keys in keys.chunks(N) {
+            batch.start(keys);
             while let Some(two_probes) = batch.next_positions() {
                 for positions in two_probes {
                     match &mut self.regions {
