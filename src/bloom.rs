@@ -1,14 +1,14 @@
 //! LevelDB's built-in Bloom filter.
 //!
-//! Who calls whom, always downwards:
+//! Each module uses only those below it:
 //!
 //! ```text
-//! builder                  keys come first, a policy last
-//! policy                   the shape and the filter for a number of keys; LevelDB's answers
-//! atomic, filter, measure  a filter at hand: asked, changed, measured
-//! shaping                  what decides a shape: numbers only, no filter's bytes
-//! bits                     which bits a key has, set and asked: no policy
-//! error, shape             what all the others speak of
+//! builder                  keys first, the policy last
+//! policy                   the shape and the bytes of filters; LevelDB's answers
+//! atomic, filter, measure  one filter: lookups, inserts, its false-positive rate
+//! shaping                  chooses shapes: numbers only, no filter's bytes
+//! bits                     a key's bits, to set or to look up: no policy
+//! error, shape             types that all others use
 //! ```
 
 // First, so that its methods come before `measure`'s in the docs.

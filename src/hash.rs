@@ -8,8 +8,7 @@ const M: u32 = 0xc6a4a793;
 
 const BLOOM_SEED: u32 = 0xbc9f1d34;
 
-/// Hashes bytes as LevelDB does, with the 32-bit, murmur-like function behind its filters and its
-/// cache.
+/// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
 /// The last one to three bytes are unsigned, as in LevelDB since 1.18. Before 1.18 they were signed
 /// on x86; the "2" in the policy's name marks the fix. Takes the length modulo 2<sup>32</sup>.
@@ -23,14 +22,14 @@ const BLOOM_SEED: u32 = 0xbc9f1d34;
 /// ```
 #[inline(always)]
 #[must_use]
-#[expect(clippy::inline_always, reason = "left to the compiler, it is called; `.ci/codegen` looks")]
+#[expect(clippy::inline_always, reason = "the compiler alone calls it; `.ci/codegen` looks")]
 pub fn hash(data: &[u8], seed: u32) -> u32 {
-    // Many keys have this length, and take less time where it is constant.
+    // A common length, and faster as a constant.
     if let Ok(words) = <&[u8; 16]>::try_from(data) {
         return mix_words(start(16, seed), words);
     }
     let h = mix_blocks(start(data.len(), seed), data);
-    // Keys of one length, which this branch predicts, pay only for the steps that they need.
+    // Branches on a predictable length save the steps that it does not need.
     match data.len() % 8 {
         0 => h,
         4 => mix_word(h, &data[data.len() - 4..]),
@@ -40,8 +39,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 
 /// The [`bloom_hash`] of a user key: computed once for lookups in many filters.
 ///
-/// A type of its own, because a [`hash`] with another seed would miss keys. Engines that store hashes
-/// store it as a number.
+/// It has a type of its own because a [`hash`] with another seed would miss keys.
 ///
 /// ```
 /// use leveldb_filter::{BloomHash, bloom_hash, hash};
@@ -54,7 +52,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 pub struct BloomHash(pub(crate) u32);
 
 impl BloomHash {
-    /// The hash that [`to_u32`](Self::to_u32) returned as a number.
+    /// The hash with this number, such as one that an engine stored.
     #[inline]
     #[must_use]
     pub const fn from_u32(hash: u32) -> Self {
@@ -71,12 +69,11 @@ impl BloomHash {
 
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
-/// Takes a user key. For an internal key, drop the 8-byte trailer first: filters hold hashes of user
-/// keys, and any other hash loses keys. Hash the keys of a [wrapper](crate::FilterPolicy#comparators)
-/// in its form.
+/// Drop the 8-byte trailer of an internal key first, and normalise a key as a
+/// [wrapper](crate::FilterPolicy#comparators) does: the hash of any other bytes misses keys.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
-// A loop that has it in line is short of registers: a tenth slower in the benchmark "6 probes".
+// In line, it takes a loop's registers: a tenth slower in the benchmark "6 probes".
 #[inline(never)]
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
@@ -92,9 +89,7 @@ pub(crate) fn bloom_hash_in_line(key: &[u8]) -> BloomHash {
 
 #[inline]
 fn start(len: usize, seed: u32) -> u32 {
-    // LevelDB multiplies a size_t and keeps the low 32 bits, which only depend on the low 32
-    // bits of the length.
-    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, as in LevelDB")]
+    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, as in LevelDB's product")]
     let len = len as u32;
     seed ^ len.wrapping_mul(M)
 }
@@ -123,14 +118,14 @@ fn tail(data: &[u8]) -> u32 {
     let Some(last) = data.last_chunk() else {
         return data.iter().rev().fold(0, |tail, &byte| tail << 8 | u32::from(byte));
     };
-    // Modulo 32 for where there is no tail.
+    // Modulo 32 in case there is no tail.
     u32::from_le_bytes(*last) >> ((32 - 8 * (data.len() % 4)) % 32)
 }
 
 /// Mixes in the words up to the last whole 8 bytes of `data`.
 #[inline]
 fn mix_blocks(h: u32, data: &[u8]) -> u32 {
-    // Two blocks at a time, because branches cost as much as the words.
+    // Two blocks at a time, because a branch costs as much as a block.
     let mut pairs = data.chunks_exact(16);
     let h = (&mut pairs).fold(h, mix_words);
     pairs.remainder().first_chunk::<8>().map_or(h, |block| mix_words(h, block))
@@ -141,10 +136,9 @@ fn mix_words(h: u32, words: &[u8]) -> u32 {
     words.chunks_exact(4).fold(h, mix_word)
 }
 
-/// Mixes in what [`mix_blocks`] leaves, up to seven bytes: none, one or both of a word and a tail.
+/// Mixes in the up to seven bytes after [`mix_blocks`]: a word, a tail, both or neither.
 ///
-/// Where lengths vary, a branch on them is mispredicted, so this computes both steps and then
-/// chooses.
+/// Branches on varying lengths would be mispredicted, so this computes both steps, then chooses.
 #[inline]
 fn mix_rest(h: u32, data: &[u8]) -> u32 {
     let len = data.len();
@@ -157,8 +151,8 @@ fn mix_rest(h: u32, data: &[u8]) -> u32 {
 
 /// `yes` if `condition`, else `no`.
 ///
-/// Of an `if` Rust 1.85 makes a branch around the computation of `yes`, which the benchmark "lookup"
-/// mispredicts where keys have 8 to 40 bytes. `.ci/codegen` looks for it.
+/// Not an `if`, which Rust 1.85 compiles to a branch around the computation of `yes`: mispredicted in
+/// the benchmark "lookup" with keys of 8 to 40 bytes. `.ci/codegen` looks for it.
 #[inline]
 fn choose(condition: bool, yes: u32, no: u32) -> u32 {
     let mask = u32::from(condition).wrapping_neg();

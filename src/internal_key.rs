@@ -1,20 +1,19 @@
-//! Filters that cover user keys, for an engine whose filter blocks are given internal keys.
+//! Filters of user keys, for engines that pass internal keys to their filter blocks.
 
 use crate::FilterPolicy;
 
 /// The length in bytes of an internal key's trailer: sequence number and value type.
 const TRAILER_LEN: usize = 8;
 
-/// For engines that give their filter blocks internal keys: makes filters of the user keys.
+/// For engines that pass internal keys to their filter blocks: makes filters of the user keys.
 ///
-/// A LevelDB database stores a user key with a trailer of 8 bytes, and a lookup does not know
-/// the trailer of the entry that it seeks. This policy takes internal keys, drops the trailer,
-/// and gives the user keys to the policy that it wraps. Its name is that policy's name, as it is
-/// in the tables that LevelDB writes.
+/// A LevelDB database appends a trailer of 8 bytes to a user key, and a lookup does not know the
+/// trailer of the entry that it seeks. This policy drops the trailers and passes the user keys to the
+/// policy that it wraps, under that policy's name, as LevelDB does.
 ///
 /// **Never pass a bare user key**: without its last 8 bytes it is another key, which filters deny.
-/// Look up user keys with the inner policy, which reads the same filters. An engine that takes a filter
-/// policy [drops the trailers itself](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
+/// Look up user keys with the inner policy, which reads the same filters. Engines that take a filter
+/// policy [drop the trailers themselves](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |
@@ -22,12 +21,8 @@ const TRAILER_LEN: usize = 8;
 /// ```
 ///
 /// A key shorter than the trailer, which no engine writes, stands for itself in both methods, so
-/// that nothing panics and no key is lost. A table made by LevelDB's `TableBuilder` from keys
-/// without a trailer takes the inner policy, not this one.
-///
-/// A policy for a [comparator](FilterPolicy#comparators) goes inside this one. Several versions of a
-/// user key count as so many keys, as in LevelDB. `create_filter` allocates a list of the user keys;
-/// `key_may_match` does not allocate.
+/// that nothing panics and no key is lost. Several versions of a user key count as so many keys, as
+/// in LevelDB. `create_filter` allocates a list of the user keys; `key_may_match` does not allocate.
 ///
 /// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///

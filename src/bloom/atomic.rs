@@ -1,4 +1,4 @@
-//! A filter that several threads fill and ask at the same time.
+//! A filter for inserts and lookups by several threads at the same time.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -8,14 +8,13 @@ use super::filter::BloomFilter;
 use super::shape::BloomFilterShape;
 use crate::{BloomHash, bloom_hash};
 
-/// A memtable's filter: any number of threads insert keys and look them up at the same time, without
-/// a lock.
+/// A memtable's filter: any number of threads insert keys and look them up, without a lock.
 ///
-/// A lookup finds every key whose insert happened before it: whatever makes the key itself visible
-/// to a reader (a lock, a channel, a release store that the reader's acquire load sees) is enough,
-/// if the key is inserted here first. A lookup at the same time as the insert may answer either way.
-/// Relaxed operations suffice. Every write to a byte only adds bits, in one step, so the byte grows
-/// along its modification order. A load sees the last write that happened before it, or a later one.
+/// A lookup finds every key whose insert happened before it. So insert a key here first: what makes
+/// the key itself visible to a reader, such as a lock, a channel, or a release store and an acquire
+/// load, then makes its bits visible, too. A lookup concurrent with the insert may answer either way.
+/// Relaxed operations suffice: a byte only gains bits, and a load sees the last write that happened
+/// before it, or a later one.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -54,7 +53,7 @@ impl AtomicBloomFilter {
 
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
-    /// Several threads that insert one key at the same time may all get `false`. Takes time linear in
+    /// Threads that insert the same key at the same time may all get `false`. Takes time linear in
     /// the key's length and in the number of probes. Takes no lock, allocates nothing.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
     pub fn insert(&self, key: &[u8]) -> bool {
@@ -97,7 +96,7 @@ impl AtomicBloomFilter {
 
     /// The share of bits that are set, from 0 to 1: see [`BloomFilter::fill_ratio`].
     ///
-    /// May or may not count keys that are inserted meanwhile. Takes time linear in the filter's length.
+    /// May count concurrent inserts. Takes time linear in the filter's length.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     pub fn fill_ratio(&self) -> f64 {
@@ -106,10 +105,10 @@ impl AtomicBloomFilter {
         bits.iter().map(num_ones).sum::<u64>() as f64 / self.shape().num_bits() as f64
     }
 
-    /// The finished filter, byte-identical to inserting the same keys into a [`BloomFilter`].
+    /// The filter, byte-identical to inserting the same keys into a [`BloomFilter`]. Takes time linear
+    /// in its length.
     ///
-    /// For a filter in an [`Arc`](std::sync::Arc): `Arc::into_inner(filter)` returns it to the last
-    /// of its owners. Takes time linear in the filter's length.
+    /// `Arc::into_inner` takes it out of an [`Arc`](std::sync::Arc) for the last owner.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

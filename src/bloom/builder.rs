@@ -8,11 +8,10 @@ use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
-/// It keeps a 4-byte hash of each key, so an engine that writes a table need not hold the keys until
-/// it knows their number. The policy comes last, since the best one may depend on that number.
-/// [`finish_into`](Self::finish_into) makes the bytes of the policy's
-/// [`create_filter`](crate::FilterPolicy::create_filter). A builder can be used again after each
-/// filter, and keeps its buffer.
+/// It keeps a 4-byte hash of each key. The policy comes last, since the best one may depend on the
+/// number of keys. The bytes are those of the policy's
+/// [`create_filter`](crate::FilterPolicy::create_filter). After each filter the builder is empty, and
+/// keeps its buffer for the next one.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -49,7 +48,7 @@ impl BloomFilterBuilder {
     /// Adds a key. Equal keys count each time, as in `create_filter`.
     ///
     /// Takes time linear in the key's length. From 2 keys up the buffer has at most 8 bytes for each
-    /// key, or as many as it had for an earlier filter, and 12 while it doubles.
+    /// key, or its capacity for an earlier filter, and 12 while it doubles.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));
@@ -85,8 +84,7 @@ impl BloomFilterBuilder {
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if the filter has more bits than a `usize` holds; then the keys
-    /// and `dst` are as before.
+    /// As [`shape`](BloomFilterPolicy::shape) does; then the keys and `dst` are as before.
     pub fn finish_into(&mut self, policy: BloomFilterPolicy, dst: &mut Vec<u8>) {
         let mut maker = Maker::new(policy.shape(self.len()), dst);
         maker.add(&self.hashes);

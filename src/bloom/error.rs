@@ -1,4 +1,4 @@
-//! Why bytes are not a filter, and why two filters have no union.
+//! The errors of parsing a filter and of joining two.
 
 use std::error::Error;
 use std::fmt;
@@ -15,13 +15,12 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidFilter {
-    /// Too short for bits and the number of probes. LevelDB's answer is that no key matches.
+    /// Too short for bits and the number of probes. In LevelDB no key matches.
     TooShort {
         /// The length in bytes, 0 or 1.
         len: usize,
     },
-    /// A number of probes above 30, which LevelDB reserves for future encodings. Its answer is that
-    /// every key matches.
+    /// A number of probes above 30, which LevelDB reserves for future encodings: every key matches.
     ReservedProbeCount {
         /// The filter's last byte.
         num_probes: u8,
@@ -55,7 +54,7 @@ impl Error for InvalidFilter {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ShapeMismatch {
-    /// The shape of the filter to be changed.
+    /// The shape of the filter to change.
     pub shape: BloomFilterShape,
     /// The shape of the other filter.
     pub other: BloomFilterShape,

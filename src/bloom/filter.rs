@@ -9,17 +9,14 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::different_third_probes;
 use crate::{BloomHash, bloom_hash};
 
-/// A filter for many lookups: its bytes, parsed once.
+/// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
-/// Reads the bytes that [`BloomFilterPolicy`](crate::BloomFilterPolicy) makes, borrowed or owned, and
-/// answers as its `key_may_match` does, but faster, and fastest for many keys at once. To look up one
-/// key in many filters, [hash](crate::bloom_hash) it once.
-///
-/// In a mutable buffer, a filter is also a value: it can insert keys, join another filter, and remove
-/// all keys.
+/// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does, but faster, and fastest for many
+/// keys at once. To look up one key in many filters, [hash](crate::bloom_hash) it once. A filter in
+/// a mutable buffer can also insert keys, join another filter, and remove all keys.
 ///
 /// The buffer `B` must return the same bytes from every call of `as_ref` and `as_mut`, as every buffer
-/// in the standard library does; with others, answers are unspecified and calls may panic.
+/// in the standard library does; otherwise answers are unspecified and calls may panic.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -44,9 +41,9 @@ pub struct BloomFilter<B> {
 impl BloomFilter<Vec<u8>> {
     /// An empty filter to insert keys into, such as a memtable's.
     ///
-    /// Once it has as many keys as the shape is for, its bytes are those that
-    /// [`create_filter`](crate::FilterPolicy::create_filter) makes of them; more keys mean more false
-    /// positives. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    /// With as many keys as the shape is for, its bytes are those of
+    /// [`create_filter`](crate::FilterPolicy::create_filter); more keys mean more false positives.
+    /// Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
@@ -58,15 +55,13 @@ impl BloomFilter<Vec<u8>> {
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Parses a filter, in constant time.
     ///
-    /// Verify the checksum of the block that it was read from first: a corrupt filter is no error
-    /// here, but can deny keys that it contains.
-    ///
-    /// A probe count of 0 is accepted: such a filter matches every key, as in LevelDB.
+    /// Verify the checksum of the block with the filter first: corrupt bits are no error here. A probe
+    /// count of 0 is none, either: such a filter matches every key, as in LevelDB.
     ///
     /// # Errors
     ///
-    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30. For
-    /// LevelDB and the policy such filters match nothing and everything, respectively.
+    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30. In
+    /// LevelDB such filters match nothing and everything, respectively.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         match *bytes.as_ref() {
             [] | [_] => Err(InvalidFilter::TooShort { len: bytes.as_ref().len() }),
@@ -110,7 +105,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         many::may_match(self.bits(), self.probes, keys, matches);
     }
 
-    /// [`keys_may_match`](Self::keys_may_match) for keys that are hashed already, by [`bloom_hash`].
+    /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es.
     ///
     /// Takes time linear in the number of hashes and of probes. Allocates nothing.
     ///
@@ -151,9 +146,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// The share of bits that are set, from 0 to 1.
     ///
-    /// About 0.45 for LevelDB's 10 bits per key, and less in large filters: 0.42 at 300,000 keys, 0.39
-    /// at 10 million. More means that the filter has more keys than it was made for. Takes time linear
-    /// in the filter's length.
+    /// About 0.45 with LevelDB's 10 bits per key, and less in large filters: 0.42 at 300,000 keys, 0.39
+    /// at 10 million. More means more keys than the filter was made for. Takes time linear in the
+    /// filter's length.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     pub fn fill_ratio(&self) -> f64 {
@@ -162,11 +157,10 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Estimates the number of different keys in the filter from the share of set bits.
     ///
-    /// Measured at 5 to 30 bits per key: from 100 keys up, half of the estimates are within 1% and
-    /// nine of ten within 3%, or twice as far off where a filter holds twice the keys that it was
-    /// made for. With 10 to 99 keys, half are within 3.5% and nine of ten within 10%; with fewer,
-    /// 10% and 25%, and the worst is off by almost 100%. Infinite where all bits are set, or for a
-    /// filter with a probe count of 0. Takes time linear in the filter's length.
+    /// At 5 to 30 bits per key, from 100 keys up, half of the estimates were within 1% and nine in ten
+    /// within 3%, or twice that with twice the keys that the filter was made for. With 10 to 99 keys:
+    /// 3.5% and 10%; with fewer, 10% and 25%, and almost 100% at worst. Infinite if all bits are set or
+    /// the probe count is 0. Takes time linear in the filter's length.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
     pub fn estimated_num_keys(&self) -> f64 {
@@ -174,12 +168,12 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         if shape.num_probes() == 0 {
             return f64::INFINITY;
         }
-        // So many different probes would set as many bits, if only third ones met.
+        // As many different probes would set these bits, if only third probes coincided.
         let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
         let num_probes = f64::from(shape.num_probes());
         let mut num_keys = probes / num_probes;
         if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {
-            // The first guess is at most a third too low; four rounds leave less than 0.1%.
+            // The first guess is at most a third too low; four rounds reduce that below 0.1%.
             for _ in 0..4 {
                 num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
             }
@@ -210,22 +204,19 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         probes.set_bits(self.bits_mut(), hash)
     }
 
-    /// Removes all keys, so that the filter can be used again, for the next memtable.
+    /// Removes all keys, in time linear in the filter's length. Allocates nothing.
     ///
-    /// Takes time linear in the filter's length. Allocates nothing. A filter with a probe count of 0
-    /// still matches every key.
+    /// A filter with a probe count of 0 still matches every key.
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
     }
 
-    /// Adds the keys of `other`. The bytes become those of a filter of this shape with the keys of
-    /// both.
-    ///
-    /// Takes time linear in the filter's length.
+    /// Adds the keys of `other`, with the same bytes as inserting them. Takes time linear in the
+    /// filter's length.
     ///
     /// # Errors
     ///
-    /// If the filters differ in shape; nothing is changed then.
+    /// If the filters differ in shape; then nothing changes.
     ///
     /// ```
     /// # use leveldb_filter::{BloomFilter, BloomFilterPolicy};

@@ -1,9 +1,9 @@
 //! Hashing many keys at once.
 //!
-//! Each step of the hash waits for the one before, so a processor is only busy if it works on
-//! several keys at a time. Keys of one length go side by side. Others come in the order of their
-//! number of 8-byte blocks: those with the same number go side by side as far as these reach, and
-//! the processor predicts where the blocks end.
+//! Each step of a hash waits for the one before, so it takes several keys side by side to keep a
+//! processor busy. Keys of one length go together. Other keys are sorted by their number of 8-byte
+//! blocks: keys with the same number go together as far as their blocks reach, and the processor
+//! predicts where those end.
 
 use std::hint::black_box;
 
@@ -11,16 +11,16 @@ use super::{
     BLOOM_SEED, BloomHash, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail,
 };
 
-/// How many keys of one length go side by side.
+/// How many keys of one length are hashed side by side.
 const GROUP: usize = 8;
 
-/// How many keys of one number of blocks go side by side.
+/// How many keys with the same number of blocks are hashed side by side.
 const LANES: usize = 4;
 
-/// The most keys that are put in order at once.
+/// The most keys that are sorted at once.
 const MAX_SORTED: usize = 128;
 
-/// The classes that keys are sorted into, by their number of blocks; the last has all long keys.
+/// The classes of keys by their number of blocks; the last has all longer keys, too.
 const CLASSES: usize = 8;
 
 /// Hashes many user keys, faster than one at a time, for lookups in several filters: writes the
@@ -52,9 +52,8 @@ pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Hashes keys of one length, side by side: `.ci/codegen` looks for it.
-///
-/// Not by [`mix_rest`], which computes a step too many: here the length is the same for all.
+/// Hashes keys of one length, side by side: `.ci/codegen` checks it. With one length, branches on it
+/// are cheaper than the extra step of [`mix_rest`].
 #[inline]
 fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];
@@ -77,7 +76,7 @@ fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
         if keys.len() < GROUP {
-            // Too few to be worth an order.
+            // Sorting would cost more than it saves.
             for (key, hash) in keys.iter().zip(hashes) {
                 *hash = super::bloom_hash(key.as_ref());
             }
@@ -90,7 +89,7 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 /// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
 #[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
-    // An index that is in range for one is so for the other, which saves a check.
+    // So that one bounds check serves both slices.
     let hashes = &mut hashes[..keys.len()];
     let mut classes = [0; MAX_SORTED * CLASSES];
     let sizes = sort(keys, &mut classes);
@@ -116,33 +115,27 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Writes the indices of up to [`MAX_SORTED`] keys into the classes that they belong to, each of
-/// which has [`MAX_SORTED`] places, and returns the number of keys in each class in a byte each.
+/// Writes the indices of up to [`MAX_SORTED`] keys to their classes, which have [`MAX_SORTED`] places
+/// each, and returns the number of keys in each class in a byte each.
 #[expect(clippy::cast_possible_truncation, reason = "below 64, and the lowest byte matters")]
 fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
-    // A class has a byte for its size, and a key for its index.
+    // Sizes and indices are bytes.
     const { assert!(CLASSES <= 8 && MAX_SORTED <= 128 && MAX_SORTED.is_power_of_two()) };
-    // In a register: in memory, each key waits for the store of the one before.
+    // In a register; in memory, each key would wait for the store of the one before.
     let mut sizes = 0_u64;
     let mut prefetched = 0;
     for (index, key) in (0..).zip(keys) {
         let key = key.as_ref();
-        prefetched |= prefetch(key);
+        // Reads many far keys at once; hashing in the order of classes would wait for few at a time.
+        prefetched |= key.first().copied().unwrap_or(0);
         let class = key.len().min(8 * CLASSES - 1) / 8;
         let size = sizes.rotate_right(8 * class as u32);
         classes[class * MAX_SORTED + size as usize % MAX_SORTED] = index;
         sizes = (size + 1).rotate_left(8 * class as u32);
     }
-    // Else the compiler would drop the reads.
+    // Otherwise the compiler would drop the reads.
     black_box(prefetched);
     sizes
-}
-
-/// Reads from a key, so that many that are far away come at once: in the order of their classes,
-/// hashing would wait for few at a time.
-#[inline]
-fn prefetch(key: &[u8]) -> u8 {
-    key.first().copied().unwrap_or(0)
 }
 
 /// Hashes the first `num_blocks` blocks of each key.
