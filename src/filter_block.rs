@@ -150,30 +150,26 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result
     }
 
+    /// Makes the filter of the pending keys, if there are any, and removes them.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
         if !self.ends.is_empty() {
-            self.append_filter();
+            let mut keys = mem::take(&mut self.key_list);
+            let mut start = 0;
+            let ends = self.ends.iter();
+            keys.extend(ends.map(|&end| &self.keys[mem::replace(&mut start, end)..end]));
+            self.result.truncate(self.filters_len);
+            self.policy.create_filter(&keys, &mut self.result);
+            self.filters_len = self.result.len();
+
+            // Collecting an empty vector in place keeps its allocation and ends the borrow. The
+            // standard library does not promise it; `tests/allocations.rs` checks it.
+            keys.clear();
+            self.key_list = keys.into_iter().map(|_| &[][..]).collect();
+            self.keys.clear();
+            self.ends.clear();
         }
-        // Last, because a policy that panics has made no filter.
-        self.filters_len = self.result.len();
         self.filter_offsets.push(offset);
-    }
-
-    /// Makes the filter of the pending keys, and removes them.
-    fn append_filter(&mut self) {
-        let mut keys = mem::take(&mut self.key_list);
-        let mut start = 0;
-        keys.extend(self.ends.iter().map(|&end| &self.keys[mem::replace(&mut start, end)..end]));
-        self.result.truncate(self.filters_len);
-        self.policy.create_filter(&keys, &mut self.result);
-
-        // Collecting an empty vector in place keeps its allocation and ends the borrow. The standard
-        // library does not promise it; `tests/allocations.rs` checks it.
-        keys.clear();
-        self.key_list = keys.into_iter().map(|_| &[][..]).collect();
-        self.keys.clear();
-        self.ends.clear();
     }
 
     fn next_offset(&self) -> u32 {

@@ -22,7 +22,7 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(4_096)); // keys until it is flushed
+/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(4_096)); // keys until a flush
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
@@ -72,8 +72,7 @@ impl AtomicBloomFilter {
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// Takes time linear in the key's length and in the number of probes. Never panics, takes no lock,
-    /// allocates nothing.
+    /// Takes time as [`insert`](Self::insert), no lock and no memory. Never panics.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {

@@ -217,16 +217,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// # Errors
     ///
     /// If the filters differ in shape; then nothing changes.
-    ///
-    /// ```
-    /// # use leveldb_filter::{BloomFilter, BloomFilterPolicy};
-    /// let shape = BloomFilterPolicy::default().shape(4_096);
-    /// let (mut fruit, mut nuts) = (BloomFilter::empty(shape), BloomFilter::empty(shape));
-    /// nuts.insert(b"almond");
-    /// fruit.union_with(&nuts)?;
-    /// assert!(fruit.key_may_match(b"almond"));
-    /// # Ok::<(), leveldb_filter::ShapeMismatch>(())
-    /// ```
     pub fn union_with(
         &mut self,
         other: &BloomFilter<impl AsRef<[u8]>>,

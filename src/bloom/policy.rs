@@ -59,22 +59,21 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// LevelDB itself used this name up to 1.17, where `char` is signed with another hash for keys with
-    /// bytes above 0x7f in their last one to three. Accept it only where no such LevelDB wrote the
+    /// Up to 1.17, LevelDB itself used this name, with another hash where `char` is signed, for keys
+    /// with bytes above 0x7f among the last one to three. Accept it only if no such LevelDB wrote the
     /// tables, and read a table without a filter if its metaindex block names another policy:
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-    /// const GOLEVELDBS: BloomFilterPolicy = POLICY.with_name(BloomFilterPolicy::GOLEVELDB_NAME);
-    ///
-    /// fn policy_named(name: &str, is_goleveldbs: bool) -> Option<BloomFilterPolicy> {
-    ///     let policy = if is_goleveldbs && name == GOLEVELDBS.name() { GOLEVELDBS } else { POLICY };
-    ///     Some(policy).filter(|policy| policy.name() == name)
+    /// fn policy_named(name: &str) -> Option<BloomFilterPolicy> {
+    ///     let policy = BloomFilterPolicy::new(10);
+    ///     let accepted = [policy, policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME)];
+    ///     accepted.into_iter().find(|policy| policy.name() == name)
     /// }
-    /// # let is_accepted = |its| policy_named("leveldb.BuiltinBloomFilter", its).is_some();
-    /// # assert_eq!([false, true].map(is_accepted), [false, true]);
+    /// # let [goleveldbs, anothers] = ["leveldb.BuiltinBloomFilter", "leveldb.AnotherFilter"];
+    /// # assert_eq!(policy_named(goleveldbs).map(|policy| policy.name()), Some(goleveldbs));
+    /// # assert_eq!(policy_named(anothers), None);
     /// ```
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
@@ -127,17 +126,16 @@ impl BloomFilterPolicy {
     /// have two more probes, which makes lookups slower.
     ///
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
-    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes, most if a filter has an even
-    /// number of bytes. With 10 bits per key, LevelDB's filters of 16 to 100 counters match half of
-    /// the absent ones between them, tuned ones a quarter; with 16 digits, 12% and 4%. From 1,000 keys
-    /// up, tuned filters match about 1% of either, though a single filter may match several times as
-    /// many.
+    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes. With 10 bits per key, LevelDB's
+    /// filters of 16 to 100 such counters match half of the absent ones between them, tuned ones a
+    /// quarter; of 16 digits, 12% and 4%. Tuned filters of 1,000 keys and more match about 1% of
+    /// either, though single ones match several times as many.
     ///
-    /// With random keys, tuned filters have a fifth fewer false positives at 52,000 to 600,000 keys
-    /// with 8, 10 or 14 bits each. At 16 to 100 keys, where each byte counts, they have 5% more on
-    /// average, and up to half as many again at single sizes; above, up to a fifth more, and from 8
-    /// KiB up about 6%. The choice takes constant time. It may change with a version of this crate,
-    /// but is the same on every platform.
+    /// Of random keys, tuned filters match a fifth fewer at 52,000 to 600,000 keys with 8, 10 or 14 bits
+    /// each. At 16 to 100 keys, where each byte counts, they match 5% more on average and up to half
+    /// as many again at single sizes; above, up to a fifth more, and from 8 KiB up about 6%. The choice
+    /// takes constant time. It may change with a version of this crate, but is the same on every
+    /// platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -146,16 +144,15 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of `num_keys`
     /// keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// Holds for random keys: in 255 random problems, from 100 to 10 million keys and 0.00001 to 0.2,
-    /// filters measured 0.85 to 1.10 times `rate`, half of them 0.98 to 1.02. Do not rely on it below
-    /// 100 keys, where single filters differ by a tenth and more. Counters, digits and times have up to
-    /// 1.4 times `rate` at 3,000 and 20,000 keys, and more in larger filters, since digits share
-    /// hashes: 5.8% instead of 1% at 400,000 keys of 16 digits. So prefer a filter for each 512 KiB to
-    /// one for a table.
+    /// With random keys, 255 filters of 100 to 10 million keys measured 0.85 to 1.10 times a `rate` of
+    /// 0.00001 to 0.2, half of them 0.98 to 1.02. Do not rely on it below 100 keys, where single
+    /// filters differ by a tenth and more. With counters, digits and times, filters of 3,000 and 20,000
+    /// keys have up to 1.4 times `rate`, and larger ones more, since digits share hashes: 5.8% instead
+    /// of 1% at 400,000 keys of 16 digits. So prefer a filter for each 512 KiB to one for a table.
     ///
-    /// Returns `None` if no filter of this format reaches `rate`, whatever its number of bits: an
-    /// absent key shares its 32-bit hash with one of 10 million keys with a probability of 0.233%. Also
-    /// if `rate` is not between 0 and 1 (both excluded).
+    /// Returns `None` if no filter of this format reaches `rate`, whatever its number of bits (an
+    /// absent key shares its 32-bit hash with one of 10 million keys with a probability of 0.233%), or
+    /// if `rate` is not between 0 and 1, both excluded.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -175,21 +172,20 @@ impl BloomFilterPolicy {
     /// key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
     /// Such a lookup consults one filter per run, so the runs' false-positive rates add up, each times
-    /// its weight. With equal bits per key a small level adds as much to the sum as the largest, which
-    /// has nearly all keys. Here bytes go where they remove the most false positives of random keys.
-    /// Three levels that each have ten times the keys of the one above have 2.2 times fewer false
-    /// positives than with LevelDB's 10 bits per key, four levels 2.9 times; with `base_lg` 19, at
-    /// least 1.45 times fewer than tuned filters of equal bits. Two levels of similar size hardly gain:
-    /// where 5% is not to be expected, runs get equal bits.
+    /// its weight. With equal bits per key a small level adds as much as the largest, which has nearly
+    /// all keys. Here bytes go where they remove the most false positives of random keys. Three levels
+    /// that each have ten times the keys of the one above have 2.2 times fewer than with LevelDB's 10
+    /// bits per key, four levels 2.9 times; with `base_lg` 19, at least 1.45 times fewer than tuned
+    /// filters of equal bits. Two levels of similar size hardly gain: if sharing is not expected to
+    /// save 5%, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, including those of the probe counts. They take fewer where more would hardly
     /// help: beyond 64 bits per key, and where most false positives are equal hashes.
     ///
     /// Share the budget anew at each flush or compaction. Older tables keep their filters, so all
-    /// together may exceed it by some per cent for a while.
-    ///
-    /// Never panics. Takes `n log n` time for `n` runs, and some ten kilobytes of memory for each.
+    /// together may exceed it by some per cent for a while. Never panics. Takes `n log n` time for `n`
+    /// runs, and some ten kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
@@ -264,8 +260,8 @@ impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
-        const ANY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-        self.filter(block_offset).is_none_or(|filter| ANY.hash_may_match(hash, filter))
+        let policy = BloomFilterPolicy::default(); // any reads every filter
+        self.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
     }
 }
 

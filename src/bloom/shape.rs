@@ -1,15 +1,14 @@
 //! The length of a filter and its number of probes.
 
-/// The most probes that a filter's last byte can ask for; LevelDB reserves larger values for future
-/// encodings.
+/// The most probes of a filter; LevelDB reserves larger last bytes for future encodings.
 pub(super) const MAX_PROBES: u8 = 30;
 
 /// The bytes that 32-bit hashes can reach.
 pub(super) const MAX_BYTES: u64 = 1 << 29;
 
-/// The length and the number of probes of a filter: what a
-/// [policy](crate::BloomFilterPolicy::shape) decides for a number of keys, or what a
-/// [filter](crate::BloomFilter::shape) at hand has.
+/// The length and the number of probes of a filter: chosen by a
+/// [policy](crate::BloomFilterPolicy::shape) for a number of keys, or read from a
+/// [filter](crate::BloomFilter::shape).
 ///
 /// LevelDB reads filters of every shape, since it takes both from the filter's bytes.
 ///
@@ -26,16 +25,16 @@ pub(super) const MAX_BYTES: u64 = 1 << 29;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterShape {
-    /// The length of the bits; not 0.
+    /// The bytes of bits, at least 1.
     pub(super) num_bytes: usize,
     pub(super) num_probes: u8,
 }
 
 impl BloomFilterShape {
-    /// LevelDB's shape for so many keys, if a `usize` holds its number of bits.
+    /// LevelDB's shape for `num_keys` keys; `None` if its number of bits exceeds a `usize`.
     pub(super) fn leveldb(num_keys: usize, millibits_per_key: u128) -> Option<Self> {
         let millibits = millibits_per_key.checked_mul(num_keys as u128)?;
-        // What 64 bits hold divides in a fraction of the time.
+        // A division of 64 bits takes a fraction of the time.
         let num_bits = u64::try_from(millibits)
             .map_or_else(|_| millibits.div_ceil(1000), |millibits| millibits.div_ceil(1000).into());
         let num_bits = usize::try_from(num_bits).ok()?;
@@ -53,11 +52,11 @@ impl BloomFilterShape {
     /// The number of bits, a multiple of 8.
     #[must_use]
     pub const fn num_bits(&self) -> u64 {
-        // No filter is so long, but a policy may ask for 2^64 bits.
+        // No filter is so long, but a policy's shape may have 2^64 bits.
         (self.num_bytes as u64).saturating_mul(8)
     }
 
-    /// The number of bits that a lookup probes: 1 to 30 from a policy, 0 to 30 of a filter at hand.
+    /// The number of bits that a lookup probes: 1 to 30 from a policy, 0 to 30 from a filter.
     #[must_use]
     pub const fn num_probes(&self) -> u8 {
         self.num_probes
@@ -66,8 +65,8 @@ impl BloomFilterShape {
 
 /// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
 ///
-/// 0.69 is ln 2, rounded down to reduce probing cost a little: per 100,000 millibits 69. From 44,000
-/// millibits on it is 30 probes, and no product overflows.
+/// 0.69 is ln 2, rounded down to reduce probing cost a little: 69 per 100,000 millibits. From 44,000
+/// millibits up it is 30, so products stay small.
 #[expect(clippy::cast_possible_truncation, reason = "at most 30 of 44 bits")]
 fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;

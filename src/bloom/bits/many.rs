@@ -34,22 +34,9 @@ impl<K: AsRef<[u8]>> Hashed for K {
 /// Writes for each key whether all its bits are set.
 pub(crate) fn may_match<T: Hashed>(bits: &[u8], probes: Probes, keys: &[T], matches: &mut [bool]) {
     if keys.len() <= SMALL_BATCH {
-        may_match_in::<SMALL_BATCH, T>(bits, probes, keys, matches);
+        Batch::<SMALL_BATCH>::new(probes).may_match(bits, keys, matches);
     } else {
-        may_match_in::<BATCH, T>(bits, probes, keys, matches);
-    }
-}
-
-fn may_match_in<const N: usize, T: Hashed>(
-    bits: &[u8],
-    probes: Probes,
-    keys: &[T],
-    matches: &mut [bool],
-) {
-    let mut batch = Batch::<N>::new(probes);
-    for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
-        batch.start(keys);
-        batch.may_match(bits, matches);
+        Batch::<BATCH>::new(probes).may_match(bits, keys, matches);
     }
 }
 
@@ -111,10 +98,18 @@ impl<const N: usize> Batch<N> {
         }
     }
 
-    /// Writes for each key whether all its bits are set, after [`start`](Self::start).
+    /// Writes for each of any number of keys whether all its bits are set.
+    fn may_match<T: Hashed>(&mut self, bits: &[u8], keys: &[T], matches: &mut [bool]) {
+        for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
+            self.start(keys);
+            self.look_up(bits, matches);
+        }
+    }
+
+    /// Writes for each key since [`start`](Self::start) whether all its bits are set.
     // Out of line, lookups of 8 to 20 keys take 1% fewer instructions.
     #[inline(never)]
-    fn may_match(&mut self, bits: &[u8], matches: &mut [bool]) {
+    fn look_up(&mut self, bits: &[u8], matches: &mut [bool]) {
         let bits = self.probes.reached(bits);
         // The lowest bit of each is 1 as long as all of the key's bits were set; the others mean
         // nothing.

@@ -1,8 +1,7 @@
 //! One key: whether all its bits are set, and setting them.
 //!
-//! Left to the compiler, it merges the functions below, which then spill registers, or calls where
-//! they could jump. The benchmarks "6 probes", "7 probes", "10 probes" and "20 probes" show what
-//! each `inline(never)` and `inline(always)` is worth.
+//! Without the attributes, the compiler merges functions, which then spill registers, or calls where
+//! it could jump. The benchmarks "6 probes", "7 probes", "10 probes" and "20 probes" show it.
 #![expect(clippy::inline_always, reason = "lookups take longer without")]
 
 use super::probes::{MAX_CACHED_BYTES, ProbeSeq, Probes, ROTATES_BYTES, byte_index};
@@ -16,7 +15,7 @@ impl Probes {
         if bits.len() > MAX_CACHED_BYTES {
             uncached_may_match(self.reciprocal, self.reached(bits), seq, self.count)
         } else if self.count == 6 {
-            // LevelDB's number for 9 and 10 bits per key, the only one in line with the caller.
+            // LevelDB's number for 9 and 10 bits per key, in line with the caller.
             all_set::<6>(self.reciprocal, bits, seq)
         } else {
             may_match_out_of_line(self.reciprocal, bits, seq, self.count)
@@ -28,7 +27,7 @@ impl Probes {
     pub(crate) fn may_match_in(&self, byte: impl Fn(usize) -> Option<u8>, hash: BloomHash) -> bool {
         let (reciprocal, num_bytes, seq) = (self.reciprocal, self.num_bytes, ProbeSeq::new(hash));
         match self.count {
-            // Numbers that are known are unrolled.
+            // Constants are unrolled.
             6 => all_set_in(reciprocal, num_bytes, byte, seq, 6),
             8 => all_set_in(reciprocal, num_bytes, byte, seq, 8),
             count => all_set_in(reciprocal, num_bytes, byte, seq, count.into()),
@@ -47,7 +46,7 @@ impl Probes {
     }
 }
 
-/// [`Probes::may_match`] for a filter that is asked once; `bits` is not empty.
+/// [`Probes::may_match`] for a single lookup in a filter; `bits` is not empty.
 #[inline(always)]
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
     let (probes, seq) = (Probes::new(bits.len(), count), ProbeSeq::new(hash));
@@ -60,8 +59,8 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
 
 /// Whether all bits of a key are set in a filter that is in no cache.
 ///
-/// Branches for each of the first two probes, with which most absent keys end: a mispredicted
-/// branch costs less than a miss that it saves.
+/// Branches on each of the first two probes, with which most absent keys end: a misprediction costs
+/// less than a cache miss.
 #[inline(never)]
 fn uncached_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, count: u8) -> bool {
     match count {
@@ -83,11 +82,9 @@ pub(super) fn may_match_out_of_line(reciprocal: u64, bits: &[u8], seq: ProbeSeq,
 
 /// Whether the next `left` bits of a key are set.
 ///
-/// Each number up to 13 has a function of its own. Up to 8 bits are one group, without a branch
-/// between them: it would cost more than it saves. From 9 up, a branch on the first 3 to 5 spares
-/// most absent keys the rest: two would leave too many of them, and with more the branch is decided
-/// later, which costs every key that it mispredicts. The rest then is in as few groups as there can
-/// be. The benchmarks "9 probes" to "13 probes" show it.
+/// Up to 8 bits are one group: branches between them would cost more than they save. From 9 up, a
+/// branch after the first 3 to 5 ends most lookups of absent keys; fewer would end too few of them,
+/// and more would delay a misprediction. The benchmarks "9 probes" to "13 probes" show it.
 #[inline(always)]
 fn group_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
     match left {
@@ -138,8 +135,8 @@ fn many_groups(reciprocal: u64, bits: &[u8], mut seq: ProbeSeq, mut left: u8) ->
 ///
 /// `bits` are those that hashes [reach](Probes::reached), and `reciprocal` is that of their number.
 ///
-/// One answer at the end instead of a branch for each bit: the branches of a key that is not in the
-/// filter cannot be predicted, and cost more than the probes that they save.
+/// One branch at the end instead of one for each bit: those of absent keys are unpredictable, and
+/// cost more than the probes that they save.
 #[inline]
 fn all_set<const N: u32>(reciprocal: u64, bits: &[u8], seq: ProbeSeq) -> bool {
     all_set_in(reciprocal, bits.len() as u64, |index| bits.get(index).copied(), seq, N)
@@ -154,13 +151,13 @@ fn all_set_in(
     ProbeSeq { delta, mut hash }: ProbeSeq,
     count: u32,
 ) -> bool {
-    // Turned from each byte's bit to the next one's, which takes fewer registers than to shift each
-    // byte: after the probe of hash `h`, bit `h % 8` tells whether all bits so far are set.
+    // Rotated to each byte's bit, which takes fewer registers than to shift the bytes: after the probe
+    // of hash `h`, bit `h % 8` tells whether all bits so far are set.
     let mut answer = u8::MAX;
     for _ in 0..count {
         let Some(byte) = byte(byte_index(reciprocal, num_bytes, hash)) else {
-            // Not reached. An answer made of the bytes so far makes the compiler load each of them
-            // before the next index; with a panic it puts off all loads, and registers run out.
+            // Never reached. Returning the answer so far makes the compiler load each byte before the
+            // next index; before a panic it would delay all loads, and registers would run out.
             return answer & 1 != 0;
         };
         answer = if ROTATES_BYTES {

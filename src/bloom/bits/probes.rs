@@ -1,29 +1,28 @@
 //! Which bits a key probes.
 //!
 //! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: a
-//! key's hash stands for its first probe, each further one adds [`delta`], and the bit is the sum
+//! key's hash is for its first probe, [`delta`] is added for each further one, and the bit is the sum
 //! modulo 2<sup>32</sup> modulo the number of bits.
 //!
-//! That last remainder is what costs. It is taken without a division, and in two ways that suit
-//! the two uses: by [`byte_index`] for one key, and by a [`Divisor`] for many. The loops over probes
-//! stand where they are used: [`Probes::bits_of`] to insert a key, `one::all_set_in` to look one up,
-//! and `many::advance` for many keys.
+//! That last remainder is the costly part. [`byte_index`] computes it without a division for one key,
+//! [`Divisor`] for many. The loops over probes are [`Probes::bits_of`] to insert a key,
+//! `one::all_set_in` to look one up, and `many::advance` for many keys.
 
 use crate::BloomHash;
 use crate::bloom::shape::MAX_BYTES;
 
-/// The longest filter that is taken to be in a cache. Above it almost every probe is a miss, which
-/// costs more than a mispredicted branch.
+/// The longest filter that is taken to be in a cache. Beyond, almost every probe is a cache miss,
+/// which costs more than a mispredicted branch.
 pub(super) const MAX_CACHED_BYTES: usize = 8 << 20;
 
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 
-/// Which bits a key looks at, for a filter of a given size and number of probes.
+/// The length of a filter and its number of probes, prepared for remainders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probes {
     pub(crate) count: u8,
-    /// At most [`MAX_BYTES`]; a filter beyond them leaves every hash as it is.
+    /// At most [`MAX_BYTES`]; for longer filters, too, since hashes reach no further.
     pub(super) num_bytes: u64,
     /// `ceil(2^64 / num_bits)`.
     pub(super) reciprocal: u64,
@@ -65,7 +64,7 @@ pub(super) const fn delta(BloomHash(hash): BloomHash) -> u32 {
 /// The probes of a key, from a certain one on.
 #[derive(Clone, Copy)]
 pub(super) struct ProbeSeq {
-    // First, to arrive in the register that rotations count by, on x86-64 Linux.
+    // First, so that x86-64 Linux passes it in the register that rotations count by.
     pub(super) delta: u32,
     /// Stands for the next probe.
     pub(super) hash: u32,
@@ -96,7 +95,7 @@ pub(super) fn byte_index(reciprocal: u64, num_bytes: u64, hash: u32) -> usize {
     ((u128::from(fraction) * u128::from(num_bytes)) >> 64) as usize
 }
 
-/// A remainder made of 32-bit multiplications, of which vector instructions do several at once.
+/// A remainder by 32-bit multiplications, several of which fit into a vector instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Divisor {
     num_bits: u64,
@@ -109,7 +108,7 @@ pub(super) struct Divisor {
 impl Divisor {
     pub(super) fn new(probes: Probes) -> Self {
         let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
-        // From ceil(2^61 / num_bytes), which has too many digits.
+        // From ceil(2^61 / num_bytes), which has more than 32 bits.
         let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
         #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
         Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
@@ -117,9 +116,9 @@ impl Divisor {
 
     /// `hash` modulo the number of bits.
     ///
-    /// Its quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal /
-    /// 2^shift` is exact: the reciprocal times `num_bytes` is too large by less than `num_bytes`,
-    /// so the quotient is by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
+    /// The quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal / 2^shift`
+    /// is exact: the reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`, so the
+    /// quotient is too large by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
     /// the next whole number.
     #[inline]
     pub(super) fn remainder(self, hash: u32) -> u32 {
@@ -135,10 +134,10 @@ impl Divisor {
     }
 }
 
-/// The bit at `position`, lowest in a byte of others.
+/// The bit at `position`, as the lowest one of a byte; the others mean nothing.
 #[inline]
 pub(super) fn bit(bits: &[u8], position: u32) -> u8 {
     let byte = bits[(position / 8) as usize];
-    // A rotation counts modulo 8 by itself.
+    // Rotations are modulo 8 anyway.
     if ROTATES_BYTES { byte.rotate_right(position) } else { byte >> (position % 8) }
 }
