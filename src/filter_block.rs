@@ -203,10 +203,9 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may deny
 /// keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never panic, overflow
-/// or allocate on any bytes; malformed parts are potential matches.
-///
-/// Two malformed cases differ from LevelDB, to keep keys: a `base_lg` of 64 or more (undefined in
-/// C++) and equal offsets outside the filters ("no keys" in C++) are potential matches.
+/// or allocate on any bytes; malformed parts are potential matches. Two of them differ from LevelDB,
+/// to keep keys: a `base_lg` of 64 or more (undefined in C++) and equal offsets outside the filters
+/// ("no keys" in C++).
 ///
 /// # Many keys at once
 ///
@@ -288,8 +287,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Whether the data block at `block_offset`, in bytes of the file, may contain `key`: an internal
     /// key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key.
     ///
-    /// `true` where [`filter`](Self::filter) is `None`. Takes the policy's time; allocates nothing
-    /// itself.
+    /// `true` where [`filter`](Self::filter) is `None`. Takes the policy's time and memory.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {

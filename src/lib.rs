@@ -38,8 +38,6 @@
 //! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | open a table by its policy's name | [`BloomFilterPolicy::GOLEVELDB_NAME`] shows how |
 //!
-//! The crate's example `engine` is a small engine that uses most of these.
-//!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter can
 //! deny keys it contains.
 //!

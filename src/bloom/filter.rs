@@ -55,8 +55,8 @@ impl BloomFilter<Vec<u8>> {
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Parses a filter, in constant time.
     ///
-    /// Verify the checksum of the block with the filter first: corrupt bits are no error here. A probe
-    /// count of 0 is none, either: such a filter matches every key, as in LevelDB.
+    /// Verify its block's checksum first: corrupt bits are no error here. Nor is a probe count of 0:
+    /// such a filter matches every key, as in LevelDB.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bytes.as_ref()
     }
 
-    /// Returns the buffer.
+    /// The buffer.
     #[inline]
     #[must_use]
     pub fn into_inner(self) -> B {
@@ -204,9 +204,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         probes.set_bits(self.bits_mut(), hash)
     }
 
-    /// Removes all keys, in time linear in the filter's length. Allocates nothing.
-    ///
-    /// A filter with a probe count of 0 still matches every key.
+    /// Removes all keys, in time linear in the filter's length. Allocates nothing. With a probe count
+    /// of 0, the filter still matches every key.
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
     }
