@@ -73,7 +73,7 @@ impl BloomHash {
 /// [wrapper](crate::FilterPolicy#comparators) does: the hash of any other bytes misses keys.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
-// In line, it takes a loop's registers: a tenth slower in the benchmark "6 probes".
+// In line, it would take registers from a loop: a tenth slower in the benchmark "6 probes".
 #[inline(never)]
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {

@@ -20,9 +20,10 @@ const TRAILER_LEN: usize = 8;
 ///                 any length  8 bytes
 /// ```
 ///
-/// A key shorter than the trailer, which no engine writes, stands for itself in both methods, so
-/// that nothing panics and no key is lost. Several versions of a user key count as so many keys, as
-/// in LevelDB. `create_filter` allocates a list of the user keys; `key_may_match` does not allocate.
+/// A key shorter than the trailer, which no engine writes, is used whole by both methods, so nothing
+/// panics and no key is lost. Tables that LevelDB's `TableBuilder` made from keys without trailers
+/// take the inner policy. Each version of a user key counts as a key, as in LevelDB.
+/// `create_filter` allocates a list of the user keys; `key_may_match` does not allocate.
 ///
 /// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///

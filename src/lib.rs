@@ -50,7 +50,7 @@
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: two kinds of
 //! malformed filter blocks are potential matches (see [`FilterBlockReader`]), an internal key too
-//! short for its trailer stands for itself, and sizes that overflow panic.
+//! short for a trailer is used whole, and sizes that overflow panic.
 //!
 //! Store only filter blocks under LevelDB's names. A bare filter goes under a name of the engine's
 //! own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.

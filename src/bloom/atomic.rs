@@ -26,7 +26,7 @@ use crate::{BloomHash, bloom_hash};
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
-///         filter.insert(b"apple"); // first, so that whoever can see the key finds it
+///         filter.insert(b"apple"); // first, so that all who can see the key find it
 ///         memtable.write().unwrap().insert("apple", "red");
 ///     });
 ///     // Few absent keys get past the filter.

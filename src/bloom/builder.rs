@@ -39,7 +39,7 @@ impl BloomFilterBuilder {
         Self { hashes: Vec::new() }
     }
 
-    /// An empty builder with room for so many keys, in 4 bytes for each.
+    /// An empty builder with room for `num_keys` keys, 4 bytes each.
     #[must_use]
     pub fn with_capacity(num_keys: usize) -> Self {
         Self { hashes: Vec::with_capacity(num_keys) }

@@ -13,7 +13,7 @@ const MIN_LOOKUPS: u32 = 1 << 21;
 /// The most lookups, for low rates.
 const MAX_LOOKUPS: u32 = 1 << 26;
 
-/// After so many matches a rate is known to 0.8%.
+/// A rate with this many matches is known to 0.8%.
 const ENOUGH_MATCHES: u32 = 1 << 14;
 
 impl BloomFilterShape {
@@ -85,7 +85,7 @@ impl Trial {
     }
 
     fn is_enough(&self) -> bool {
-        // With fewer than four matches in so many lookups, more would not tell the rate, either.
+        // With fewer than four matches by then, all lookups would not tell the rate, either.
         let is_known = self.num_matches >= ENOUGH_MATCHES || self.num_matches < 4;
         self.num_lookups >= MAX_LOOKUPS || self.num_lookups >= MIN_LOOKUPS && is_known
     }

@@ -14,13 +14,13 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// [tuned](Self::tuned) filters, too. Lookups answer as LevelDB does, on any bytes.
 ///
 /// ```text
-/// | bits: byte i / 8 holds bit i at 1 << i % 8                        | number of probes |
+/// | bits: bit i is 1 << i % 8 in byte i / 8                           | number of probes |
 ///   max(keys * bits per key, 64) bits, rounded up to whole bytes        u8
 /// ```
 ///
 /// A key with the [hash](crate::bloom_hash) `h` sets the bits `h`, `h + d`, `h + 2 * d`, … modulo
 /// 2<sup>32</sup>, modulo the number of bits, where `d` is `h` rotated right by 17 bits. The last byte
-/// gives their number, so any policy reads the filters of any other.
+/// gives the number of these probes, so any policy reads the filters of any other.
 ///
 /// Mirrors `BloomFilterPolicy` in LevelDB's [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 ///
@@ -44,7 +44,7 @@ pub struct BloomFilterPolicy {
     name: &'static str,
 }
 
-/// Which length and number of probes a filter gets.
+/// How a filter gets its length and its number of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ShapeRule {
     LevelDb,

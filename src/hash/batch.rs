@@ -35,16 +35,16 @@ const CLASSES: usize = 8;
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
     let mut done = 0; // the keys before this one
-    for (group, alike) in keys.chunks_exact(GROUP).enumerate() {
-        let len = alike[0].as_ref().len();
-        if alike.iter().all(|key| key.as_ref().len() == len) {
-            let start = GROUP * group;
+    for (index, group) in keys.chunks_exact(GROUP).enumerate() {
+        let len = group[0].as_ref().len();
+        if group.iter().all(|key| key.as_ref().len() == len) {
+            let start = GROUP * index;
             if done < start {
                 hash_mixed(&keys[done..start], &mut hashes[done..start]);
             }
             done = start + GROUP;
-            let alike: [&[u8]; GROUP] = std::array::from_fn(|lane| &alike[lane].as_ref()[..len]);
-            hashes[start..done].copy_from_slice(&hash_alike(alike, len));
+            let group: [&[u8]; GROUP] = std::array::from_fn(|lane| &group[lane].as_ref()[..len]);
+            hashes[start..done].copy_from_slice(&hash_group(group, len));
         }
     }
     if done < keys.len() {
@@ -55,7 +55,7 @@ pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 /// Hashes keys of one length, side by side: `.ci/codegen` checks it. With one length, branches on it
 /// are cheaper than the extra step of [`mix_rest`].
 #[inline]
-fn hash_alike(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
+fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];
     let mut word = 0;
     while word + 4 <= len {

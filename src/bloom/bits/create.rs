@@ -13,7 +13,7 @@ pub(crate) struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    /// Starts a filter after what `dst` holds.
+    /// Appends an empty filter to `dst`.
     // In line, like `finish`, it saves 2 to 4% of the instructions of filters of 8 to 20 keys.
     #[inline]
     pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {

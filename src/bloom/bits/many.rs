@@ -49,7 +49,7 @@ pub(super) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
     /// How many probes each key has left.
-    left: u8,
+    probes_left: u8,
     len: usize,
     /// For each key's next probe.
     hashes: [BloomHash; N],
@@ -62,13 +62,13 @@ impl<const N: usize> Batch<N> {
     pub(super) fn new(probes: Probes) -> Self {
         let (divisor, hashes) = (Divisor::new(probes), [BloomHash::default(); N]);
         let (deltas, positions) = ([0; N], [[0; N]; 2]);
-        Self { probes, divisor, left: 0, len: 0, hashes, deltas, positions }
+        Self { probes, divisor, probes_left: 0, len: 0, hashes, deltas, positions }
     }
 
     /// Starts over with these keys, at most `N`.
     #[inline]
     pub(super) fn start<T: Hashed>(&mut self, keys: &[T]) {
-        (self.left, self.len) = (self.probes.count, keys.len());
+        (self.probes_left, self.len) = (self.probes.count, keys.len());
         T::hash_all(keys, &mut self.hashes[..keys.len()]);
         for (slot, &hash) in self.deltas.iter_mut().zip(&self.hashes[..self.len]) {
             *slot = delta(hash);
@@ -83,15 +83,15 @@ impl<const N: usize> Batch<N> {
         let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;
         let (hashes, deltas) = (&mut hashes[..*len], &deltas[..*len]);
         let (first, second) = (&mut first[..*len], &mut second[..*len]);
-        match self.left {
+        match self.probes_left {
             0 => None,
             1 => {
-                self.left = 0;
+                self.probes_left = 0;
                 advance(*divisor, hashes, deltas, first);
                 Some([first, &[]])
             }
             _ => {
-                self.left -= 2;
+                self.probes_left -= 2;
                 advance_by_two(*divisor, hashes, deltas, first, second);
                 Some([first, second])
             }
@@ -122,8 +122,8 @@ impl<const N: usize> Batch<N> {
         // The remaining keys go on one at a time, unless they are many or have no probes left. Their
         // number fits a byte; summing wider integers would make the whole lookup slower.
         const { assert!(N <= u8::MAX as usize) };
-        let left: u8 = all.iter().map(|all| all & 1).sum();
-        if self.left == 0 || usize::from(left) > matches.len() / 2 {
+        let keys_left: u8 = all.iter().map(|all| all & 1).sum();
+        if self.probes_left == 0 || usize::from(keys_left) > matches.len() / 2 {
             while let Some(positions) = self.next_positions() {
                 and_bits(bits, positions, all);
             }
@@ -131,7 +131,8 @@ impl<const N: usize> Batch<N> {
             for index in indices_of_set(all, &mut [0; N]).iter().map(|&index| usize::from(index)) {
                 let seq = ProbeSeq { delta: self.deltas[index], hash: self.hashes[index].0 };
                 all[index] =
-                    may_match_out_of_line(self.probes.reciprocal, bits, seq, self.left).into();
+                    may_match_out_of_line(self.probes.reciprocal, bits, seq, self.probes_left)
+                        .into();
             }
         }
         for (matches, all) in matches.iter_mut().zip(all) {
