@@ -29,8 +29,10 @@ use crate::{BloomHash, bloom_hash};
 ///         filter.insert(b"apple"); // first, so that all who can see the key find it
 ///         memtable.write().unwrap().insert("apple", "red");
 ///     });
-///     // Few absent keys get past the filter.
-///     threads.spawn(|| filter.key_may_match(b"plum") && memtable.read().unwrap().contains_key("plum"));
+///     threads.spawn(|| {
+///         // Few absent keys get past the filter.
+///         filter.key_may_match(b"plum") && memtable.read().unwrap().contains_key("plum")
+///     });
 /// });
 /// assert!(filter.into_filter().key_may_match(b"apple"));
 /// ```

@@ -128,14 +128,14 @@ impl BloomFilterPolicy {
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
     /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes. With 10 bits per key, LevelDB's
     /// filters of 16 to 100 such counters match half of the absent ones between them, tuned ones a
-    /// quarter; of 16 digits, 12% and 4%. Tuned filters of 1,000 keys and more match about 1% of
-    /// either, though single ones match several times as many.
+    /// quarter; with 16 digits it is 12% and 4%. Tuned filters of 1,000 keys and more match about 1% of
+    /// either, though a single filter may match several times as many.
     ///
-    /// Of random keys, tuned filters match a fifth fewer at 52,000 to 600,000 keys with 8, 10 or 14 bits
-    /// each. At 16 to 100 keys, where each byte counts, they match 5% more on average and up to half
-    /// as many again at single sizes; above, up to a fifth more, and from 8 KiB up about 6%. The choice
-    /// takes constant time. It may change with a version of this crate, but is the same on every
-    /// platform.
+    /// With random keys, tuned filters have a fifth fewer false positives at 52,000 to 600,000 keys
+    /// with 8, 10 or 14 bits each. At 16 to 100 keys, where each byte counts, they have 5% more on
+    /// average, and at the worst sizes up to half as many again; above, up to a fifth more, and from 8
+    /// KiB up about 6%. The choice takes constant time. It may change with a version of this crate,
+    /// but is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -174,10 +174,10 @@ impl BloomFilterPolicy {
     /// Such a lookup consults one filter per run, so the runs' false-positive rates add up, each times
     /// its weight. With equal bits per key a small level adds as much as the largest, which has nearly
     /// all keys. Here bytes go where they remove the most false positives of random keys. Three levels
-    /// that each have ten times the keys of the one above have 2.2 times fewer than with LevelDB's 10
-    /// bits per key, four levels 2.9 times; with `base_lg` 19, at least 1.45 times fewer than tuned
-    /// filters of equal bits. Two levels of similar size hardly gain: if sharing is not expected to
-    /// save 5%, runs get equal bits.
+    /// that each have ten times the keys of the one above have 2.2 times fewer false positives than
+    /// with LevelDB's 10 bits per key, four levels 2.9 times; with `base_lg` 19, at least 1.45 times
+    /// fewer than tuned filters of equal bits. Two levels of similar size hardly gain: if sharing is
+    /// not expected to save 5%, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, including those of the probe counts. They take fewer where more would hardly
