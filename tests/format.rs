@@ -1,5 +1,5 @@
 //! The format: LevelDB's bytes and answers for every input, compared with files that it wrote and
-//! with the plain-loop oracle.
+//! with the plain-loop oracle; and the shapes that are chosen, the same on every platform.
 
 mod common;
 
@@ -7,6 +7,7 @@ mod format {
     mod api;
     mod block_builder;
     mod block_reader;
+    mod choices;
     mod creating;
     mod estimates;
     mod golden;

@@ -24,10 +24,9 @@ mod tests {
 #[path = "examples/terminal.rs"]
 mod terminal;
 
-use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process;
+use std::{env, fs, process};
 
 use common::{random, table};
 use inspect_table::Options;
@@ -140,7 +139,9 @@ impl Drop for Directory {
 
 fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
     let of_run = format!("inspect_table-{}-{name}", process::id());
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(of_run);
+    // Where this is run, there may be another one than where it was compiled.
+    let tmp = env::var_os("CARGO_TARGET_TMPDIR").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
+    let directory = Path::new(&tmp).join(of_run);
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).unwrap();
     for (file, contents) in files {

@@ -9,7 +9,7 @@
 //! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
 //! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
-//! | `bloom/shaping/`: `tuned` | `rates/choices.rs`, `rates/tuned.rs`, `rates/keys.rs` |
+//! | `bloom/shaping/`: `tuned` | `format/choices.rs`, `rates/tuned.rs`, `rates/keys.rs` |
 //! | `bloom/shaping/`: rates, runs | `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
 //! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_reader.rs` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
@@ -29,6 +29,7 @@ pub mod kinds;
 pub mod measure;
 pub mod random;
 pub mod reference;
+pub mod runs;
 pub mod strategies;
 pub mod table;
 pub mod ways;

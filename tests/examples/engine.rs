@@ -16,7 +16,7 @@ use db::{Engine, Filters, table::NUM_READS};
 #[path = "engine/db.rs"]
 mod db;
 
-const NUM_KEYS: u32 = 100_000;
+const NUM_KEYS: u32 = 50_000;
 const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 const CHOICES: [(&str, Filters); 3] = [
     ("as LevelDB", |_| (LEVELDB, 11)),

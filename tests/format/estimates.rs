@@ -85,5 +85,5 @@ fn estimates_agree_with_the_formula_to_a_thousandth() {
 #[test]
 #[ignore = "takes seconds: has large filters"]
 fn estimates_have_the_documented_errors_in_large_filters() {
-    assert_estimates_are_near(1_000, 2_000_000);
+    assert_estimates_are_near(400, 2_000_000);
 }

@@ -4,31 +4,10 @@
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
 use crate::common::measure::{Effort, Rate, false_positive_rate};
+use crate::common::runs::{Run, policies, sorted_runs, total_len};
 use crate::common::{drawn, log_uniform, of_any_magnitude};
 
 pub(crate) const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-/// A number of filters, and the keys of each.
-pub(crate) type Run = (usize, usize);
-
-fn sorted_runs(runs: &[Run]) -> Vec<SortedRun> {
-    runs.iter().map(|&(num_filters, num_keys)| SortedRun::new(num_filters, num_keys)).collect()
-}
-
-pub(crate) fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>> {
-    let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs(runs));
-    assert_eq!(policies.len(), runs.len());
-    policies
-}
-
-/// The bytes of the runs' filters, which must fit into a `u128`.
-pub(crate) fn total_len(policies: &[Option<BloomFilterPolicy>], runs: &[Run]) -> u128 {
-    let len = |(policy, &(num_filters, num_keys)): (&Option<BloomFilterPolicy>, &Run)| {
-        let len = policy.map_or(0, |policy| policy.shape(num_keys).filter_len());
-        num_filters as u128 * len as u128
-    };
-    policies.iter().zip(runs).map(len).sum()
-}
 
 fn leveldb_len(runs: &[Run]) -> usize {
     usize::try_from(total_len(&vec![Some(LEVELDB); runs.len()], runs)).unwrap()

@@ -4,9 +4,9 @@ use leveldb_filter::BloomFilterPolicy;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::runs::{Run, policies, total_len};
 use crate::common::keys_with_hashes;
 use crate::common::random_hashes;
+use crate::common::runs::{Run, policies, total_len};
 use crate::common::strategies::config;
 use crate::common::ways::assert_makes_as_reference;
 
