@@ -92,6 +92,34 @@ fn choices_are_the_same_on_every_platform() {
     }
 }
 
+/// Bytes that LevelDB's filters have at 8 bits per key, and tuned ones instead.
+fn tuned_from(leveldb: usize) -> usize {
+    tuned(BloomFilterPolicy::new(8), leveldb).0
+}
+
+#[test]
+fn multiples_of_257_and_65537_bytes_are_avoided() {
+    for factor in [257, 65_537] {
+        for leveldb in (1..2000).map(|times| times * factor) {
+            let num_bytes = tuned_from(leveldb);
+            assert!(num_bytes % factor != 0, "{num_bytes} bytes instead of {leveldb}");
+        }
+    }
+}
+
+/// Where at least one of the dozen lengths is far enough from them, and nothing worse.
+#[test]
+fn lengths_next_to_odd_multiples_of_2_to_the_19_bits_are_mostly_avoided() {
+    let is_next_to = |num_bytes: usize, odd: usize| num_bytes.abs_diff(odd << 16) <= 8 * odd;
+    let lengths = (1..400).step_by(2).flat_map(|odd| [2, 6, 10, 14].map(|more| (odd, more)));
+    let next_to = lengths.filter(|&(odd, more)| {
+        let leveldb = (odd << 16) + 8 * odd + more;
+        is_next_to(tuned_from(leveldb), odd)
+    });
+    let count = next_to.count();
+    assert!(count < 100, "{count} of 800 lengths next to odd multiples of 2^19 bits");
+}
+
 #[test]
 fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
     let keys = keys_with_hashes(&random_hashes(100_000, 1));
