@@ -4,11 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::slice;
 
-use super::manifest::{log_of, records};
+use super::manifest::{log_of, manifest_of_tables, records};
 use super::tables::{blocks, correct_checksum};
 use crate::common::drawn;
+use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Lookups;
 use crate::inspect_table::table::Inspection;
+use crate::inspect_table::{Options, report_read};
+use crate::table::manifest::Contents;
 use crate::{Report, database, directory_of, golden_table, read};
 
 fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
@@ -127,4 +130,29 @@ fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
     }
     // Some damage changes only fields that are not read.
     assert!(by_status.iter().all(|&number| number > 100), "{by_status:?}");
+}
+
+/// As beside a running database, which removes tables that its MANIFEST no longer names.
+#[test]
+fn a_manifest_that_changes_while_tables_go_is_read_three_times_at_most() {
+    let file = super::contents::table_of_a_key(b"key");
+    let files = [("CURRENT", &b"MANIFEST-000002\n"[..]), ("000010.ldb", &file)];
+    let directory = directory_of("changing", &files);
+    let contents =
+        |key: &[u8]| Contents { len: file.len() as u64, smallest: key.into(), largest: key.into() };
+    // How often there is a table more that is gone, the reads of the MANIFEST, and the exit status.
+    for (num_gone, expected) in [(0, (1, 0)), (1, (2, 0)), (2, (3, 0)), (9, (3, 1))] {
+        let mut num_reads = 0;
+        let read = || {
+            let mut tables = vec![(10, contents(b"key"))];
+            if num_reads < num_gone {
+                tables.push((100 + num_reads, contents(b"other")));
+            }
+            num_reads += 1;
+            fs::write(directory.join("MANIFEST-000002"), manifest_of_tables(&tables)).unwrap();
+            Group::of_directory(&directory)
+        };
+        let (lines, outcome) = report_read(read, &Options::default(), 100).unwrap();
+        assert_eq!((num_reads, outcome.exit_status), expected, "{lines:#?} {:?}", outcome.causes);
+    }
 }

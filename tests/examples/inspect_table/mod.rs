@@ -33,7 +33,11 @@ pub(crate) fn report(
     let mut outcome = Outcome::default();
     let mut is_first = true;
     for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
-        match report_paths(paths, options, (num_lookups, MAX_ATTEMPTS)) {
+        let read = || match paths {
+            [directory] if directory.is_dir() => Group::of_directory(directory),
+            files => Ok(Group::of_files(files)),
+        };
+        match report_read(read, options, num_lookups) {
             Ok((lines, of_group)) => {
                 if !lines.is_empty() && !mem::take(&mut is_first) {
                     print(&[String::new()])?;
@@ -47,23 +51,25 @@ pub(crate) fn report(
     Ok(outcome)
 }
 
-fn report_paths(
-    paths: &[PathBuf],
+/// Of what `read` finds, until none of it is gone that is still in use.
+pub(crate) fn report_read(
+    mut read: impl FnMut() -> Result<Group, String>,
     options: &Options,
-    (num_lookups, num_attempts): (usize, usize),
+    num_lookups: usize,
 ) -> Result<(Vec<String>, Outcome), String> {
-    let group = || match paths {
-        [directory] if directory.is_dir() => Group::of_directory(directory),
-        files => Ok(Group::of_files(files)),
-    };
     let progress = Progress::start();
     let step = |step: &str| progress.show(step);
-    let read = group()?;
-    let survey = Survey::of(&read, num_lookups, step);
-    if num_attempts > 1 && survey.is_table_gone && group()? != read {
-        return report_paths(paths, options, (num_lookups, num_attempts - 1));
+    let mut group = read()?;
+    for _ in 1..MAX_ATTEMPTS {
+        let survey = Survey::of(&group, num_lookups, step);
+        let now = if survey.is_table_gone { Some(read()?) } else { None };
+        let Some(changed) = now.filter(|now| *now != group) else {
+            return Ok(report_group(&survey, options, step));
+        };
+        drop(survey);
+        group = changed;
     }
-    Ok(report_group(&survey, options, step))
+    Ok(report_group(&Survey::of(&group, num_lookups, step), options, step))
 }
 
 fn report_group(
