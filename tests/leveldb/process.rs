@@ -101,7 +101,8 @@ impl Request {
 /// The compiled program. If several tests or benches compile it, the last wins; all compile the
 /// same.
 fn compile() -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/leveldb/leveldb.cc");
+    // In the package's directory, where Cargo runs tests and benches.
+    let source = Path::new("tests/leveldb/leveldb.cc");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leveldb");
     let unfinished = program.with_extension(process::id().to_string());
     let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
