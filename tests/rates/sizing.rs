@@ -41,7 +41,7 @@ fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
 fn filters_made_for_a_rate_have_it() {
     let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
     let ratios = measured_over_asked(&problems(50, 50_000.0), effort);
-    assert!(ratios.len() >= 30);
+    assert!(ratios.len() >= 25);
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
 

@@ -1,15 +1,11 @@
 //! The false-positive rate of this format: one closed form, which every choice of a shape asks.
 //!
 //! The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's probes to be independent.
-//! Here all of them come from one 32-bit hash `h`, and four things differ:
-//!
-//! - The third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for one of only `V` = 196,606 values
-//!   `v`. In a filter of more bits third probes fall on few of them, which are mostly set.
-//! - Some queries have their other probes there, too.
-//! - Some queries look at a bit twice, and some keys have nearly the probes of a query.
-//! - One key in 2<sup>32</sup> has the query's hash.
-//!
-//! For random keys and `k` probes, with `unset` bits that are 0 and `l = keys / bits`:
+//! Here all come from one 32-bit hash `h`: a query may look at a bit twice, or have nearly the probes
+//! of a key (lookalikes), or a key's hash. The third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for
+//! one of only `V` = 196,606 values `v`: in a filter of more bits third probes fall on few of them,
+//! which are mostly set, and some queries have their other probes there, too. For random keys and `k`
+//! probes, with `unset` bits that are 0 and `l = keys / bits`:
 //!
 //! ```text
 //! rate = U * (all_set + lookalikes) + keys / 2^32
@@ -31,10 +27,10 @@
 //! ```
 //!
 //! `P` is 1.8 if the number of bits is a power of two, and 1 otherwise; `U` is 1, and 0.08 more from
-//! two probes up if the number of bits is a multiple of 3, and 0.04 more from four probes up if it is
-//! one of 5. These three, 2.22 and the 3 beside it, and 2.3 are fitted to 2,000 measured filters. Half
-//! of them and nine of ten are within: 1.6 and 4.6% at 100 to 999 keys, 1 and 3% up to 100,000, 2.5
-//! and 5.5% up to a million, 1.4 and 2.7% above; below 20 keys 2 to 5% and 5 to 19%.
+//! two probes up if the number of bits is a multiple of 3, and 0.04 more from four up if it is one of
+//! 5. These, 2.22, the 3 beside it and 2.3 are fitted to 2,000 measured filters. Half of them and nine
+//! of ten are within: 2 to 5% and 5 to 19% below 20 keys, 1.6 and 4.6% at 100 to 999, 1 and 3% up to
+//! 100,000, 2.5 and 5.5% up to a million, 1.4 and 2.7% above.
 
 /// The number of hashes.
 pub(super) const NUM_HASHES: f64 = 4294967296.0;
@@ -50,9 +46,9 @@ pub(super) struct Rates {
     /// The share of bits that one probe of each key leaves 0.
     unset_by_one: f64,
     third: Option<ThirdProbes>,
-    multiple_of_3: f64,
-    multiple_of_5: f64,
     lookalikes: f64,
+    /// What `U` has more from two probes up, and from four up.
+    more_from: [f64; 2],
 }
 
 /// Where third probes go, in a filter that has more bits than they have values.
@@ -81,8 +77,10 @@ impl Rates {
     /// Of filters with at least one bit and one key.
     pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
         let mut rates = Self::of_good_length(num_bits, num_keys);
-        rates.multiple_of_3 = if num_bits % 3 == 0 { 0.08 } else { 0.0 };
-        rates.multiple_of_5 = if num_bits % 5 == 0 { 0.04 } else { 0.0 };
+        // A step is 2^15 times the hash, modulo 2^32 - 1, and so modulo 3 and 5: all second probes
+        // have one remainder by 3, and all fourth ones one by 5, but for how often they wrapped.
+        rates.more_from[0] = if num_bits % 3 == 0 { 0.08 } else { 0.0 };
+        rates.more_from[1] = if num_bits % 5 == 0 { 0.04 } else { 0.0 };
         rates.lookalikes *= if num_bits.is_power_of_two() { 1.8 } else { 1.0 };
         rates
     }
@@ -95,9 +93,8 @@ impl Rates {
             keys,
             unset_by_one: 1.0 - probability_of_hit(keys / bits),
             third: ThirdProbes::new(bits, keys),
-            multiple_of_3: 0.0,
-            multiple_of_5: 0.0,
             lookalikes: 2.22 * (keys + 3.0),
+            more_from: [0.0; 2],
         }
     }
 
@@ -119,15 +116,14 @@ impl Rates {
                 (unset, power(1.0 - unset, num_probes))
             }
         };
-        let (unset, mut rate, mut factor) = (unset * self.bits, all_set, 1.0);
-        if num_probes > 2 {
-            rate += self.lookalikes * (probes - 2.0) / (probes * unset * unset);
-        }
-        // A step is 2^15 times the hash, modulo 2^32 - 1, and so modulo 3 and 5: all second probes
-        // have one remainder by 3, and all fourth ones one by 5, but for how often they wrapped.
-        factor += if num_probes >= 2 { self.multiple_of_3 } else { 0.0 };
-        factor += if num_probes >= 4 { self.multiple_of_5 } else { 0.0 };
-        (factor * rate + self.keys / NUM_HASHES).min(1.0)
+        let unset = unset * self.bits;
+        let lookalikes = self.lookalikes * (probes - 2.0).max(0.0) / (probes * unset * unset);
+        let more = match num_probes {
+            0 | 1 => 0.0,
+            2 | 3 => self.more_from[0],
+            _ => self.more_from[0] + self.more_from[1],
+        };
+        ((1.0 + more) * (all_set + lookalikes) + self.keys / NUM_HASHES).min(1.0)
     }
 }
 

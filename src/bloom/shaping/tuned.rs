@@ -1,10 +1,10 @@
 //! The length and the number of probes of tuned filters, and the fewest bits for a rate.
 //!
 //! Random keys want each byte that LevelDB gives them. Keys that end in a counter want an odd number
-//! of bytes: LevelDB's hash multiplies a key's last four bytes only once, so of 256 neighbours two that
-//! are `t` apart share all probes where the number of bits divides `t * 128 * 65537`, which an even
-//! number of bytes does for more of them. The constants weigh the two, measured with counters, digits,
-//! hexadecimal digits and times against random hashes.
+//! of bytes: LevelDB's hash multiplies a key's last four bytes only once, so of 256 neighbours, two
+//! that are `t` apart share all probes if the number of bits divides `t * 128 * 65537`, which an even
+//! number of bytes does for more of them. The constants weigh the two, measured with counters,
+//! digits, hexadecimal digits and times against random hashes.
 
 use super::lattice::{Lattice, dot};
 use super::rate::{Rates, float};
@@ -41,7 +41,7 @@ const RESONANT_OF_MANY: f64 = 0.5;
 const SEVENTHS_MEET: f64 = 2.0;
 
 /// Lengths whose costs differ by less are as good as each other.
-const AS_GOOD: f64 = 0.02;
+const AS_GOOD: f64 = 0.1;
 
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another one, at least as long.
 pub(in crate::bloom) fn tuned(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
@@ -57,8 +57,8 @@ pub(in crate::bloom) fn tuned(leveldb: BloomFilterShape, num_keys: usize) -> Blo
     BloomFilterShape { num_bytes, num_probes }
 }
 
-/// The [`tuned`] shape and about its rate, in about 0.1 microseconds: of [`MANY_BITS`] LevelDB's
-/// length, with the rate of a length that was searched for.
+/// The [`tuned`] shape and about its rate, without a search: from [`MANY_BITS`] on LevelDB's length,
+/// with the rate of a length that was searched for.
 pub(super) fn quickly_tuned(leveldb: BloomFilterShape, num_keys: usize) -> (BloomFilterShape, f64) {
     if num_keys == 0 {
         return (leveldb, 0.0);
@@ -142,9 +142,8 @@ fn climb(rates: &Rates, leveldb: u8, start: u8) -> (u8, f64) {
     best
 }
 
-/// Where to begin, which only decides how long it takes: about from where on keys that have nearly
-/// the probes of a query make up most false positives, fitted at 24 to 64 bits for each of up to a
-/// million keys.
+/// Where to begin, which only decides how long it takes: about where lookalikes begin to make up most
+/// false positives, fitted at 24 to 64 bits for each of up to a million keys.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn enough_probes(num_bits: u64, num_keys: usize) -> u8 {
     let [bits, keys] = [num_bits, num_keys as u64].map(|n| f64::from(n.ilog2()) + 0.5);
@@ -159,21 +158,12 @@ fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
     let most_shorter = if longest < 256 { (num_keys / 12).clamp(1, 3) } else { 7 };
     let byte = A_BYTE / float(num_keys.max(longest) as u64);
     let (mut best, mut least) = (longest, f64::INFINITY);
-    for shorter in
-        (0..=most_shorter).filter(|&shorter| shorter == 0 || (longest - shorter) % 2 == 1)
-    {
+    for shorter in 0..=most_shorter {
         let num_bytes = longest - shorter;
-        let factors = FACTORS.into_iter().filter(|(factor, _)| num_bytes % factor == 0);
-        let mut flaws = factors.map(|(_, cost)| cost).sum::<f64>()
-            + if num_bytes % 2 == 0 { EVEN } else { 0.0 }
-            + if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 };
-        // Of two and three probes all second ones have nearly one remainder by 3.
-        if num_bytes % 3 == 0 && matches!(leveldb.num_probes, 2 | 3) {
-            flaws += EVEN;
+        if num_bytes % 2 == 0 && shorter > 0 {
+            continue;
         }
-        if flaws == 0.0 && longest >= 256 && is_resonant(num_bytes) {
-            flaws = RESONANT;
-        }
+        let flaws = flaws(num_bytes, leveldb.num_probes);
         let cost = flaws + byte * float(shorter as u64);
         if cost < least {
             (best, least) = (num_bytes, cost);
@@ -185,16 +175,30 @@ fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
     best
 }
 
-/// Of a dozen odd lengths the one in which third probes, and so the probes of a query, meet least.
+/// What a length below [`MANY_BITS`] costs.
+fn flaws(num_bytes: usize, num_probes: u8) -> f64 {
+    let factors = FACTORS.into_iter().filter(|(factor, _)| num_bytes % factor == 0);
+    let mut flaws = factors.map(|(_, cost)| cost).sum::<f64>();
+    flaws += if num_bytes % 2 == 0 { EVEN } else { 0.0 };
+    flaws += if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 };
+    // Of two and three probes all second ones have nearly one remainder by 3.
+    flaws += if num_bytes % 3 == 0 && matches!(num_probes, 2 | 3) { EVEN } else { 0.0 };
+    if flaws == 0.0 && num_bytes >= 1024 && is_resonant(num_bytes) { RESONANT } else { flaws }
+}
+
+/// Of a dozen odd lengths, at most 0.3% shorter, the one in which third probes, and so the probes of a
+/// query, meet least.
 fn long_length(longest: usize) -> usize {
     let odd = (longest - 1) | 1;
-    // At least two of twelve have none of the factors.
+    // A power of two meets all remainders by the factors, of which two of twelve have none. Many
+    // bytes, since whole neighbourhoods are resonant.
+    let apart = ((longest >> 13) + 1).next_power_of_two().max(2);
     let has_none = |num_bytes: &usize| FACTORS.iter().all(|(factor, _)| num_bytes % factor != 0);
-    let candidates = (0..12).map(|shorter| odd - 2 * shorter).filter(has_none).map(Length::new);
+    let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(Length::new);
     let better = |a: Length, b: Length| {
         // Many large filters have lengths in which no two meet, some only just.
         let is_better = if (a.cost - b.cost).abs() < AS_GOOD {
-            b.shortest > a.shortest
+            b.shortest > 2.0 * a.shortest
         } else {
             b.cost < a.cost
         };
@@ -208,20 +212,18 @@ fn long_length(longest: usize) -> usize {
 /// and these then share few bits.
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^16")]
 fn is_resonant(num_bytes: usize) -> bool {
-    const NUM_MULTIPLES: usize = 128;
-    const NEXT_TO: [u16; NUM_MULTIPLES] = {
-        let (mut next_to, mut index) = ([480; NUM_MULTIPLES], 0);
-        while index < NUM_MULTIPLES {
-            next_to[index] /= index as u16 + 1;
-            index += 1;
+    const NEXT_TO: [u16; 128] = {
+        let (mut next_to, mut times) = ([480; 128], 1);
+        while times <= next_to.len() {
+            next_to[times - 1] /= times as u16;
+            times += 1;
         }
         next_to
     };
     // Without a branch, for vector instructions.
-    let (mut num_near, mut times) = (0, 0_u16);
+    let (mut num_near, mut multiple) = (0, 0_u16);
     for next_to in NEXT_TO {
-        times += 1;
-        let multiple = times.wrapping_mul(num_bytes as u16);
+        multiple = multiple.wrapping_add(num_bytes as u16);
         num_near += u16::from(multiple.wrapping_add(next_to) <= 2 * next_to);
     }
     num_near > 0
