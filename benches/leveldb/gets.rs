@@ -21,6 +21,9 @@ use crate::terminal::grouped;
 const BASE_LG: u8 = 19;
 const VALUE_LEN: usize = 100;
 
+/// Of each value; the rest repeats them, so that values compress to half as in LevelDB's `db_bench`.
+const RANDOM_BYTES: usize = VALUE_LEN / 2;
+
 /// LevelDB's defaults; the first three are in bytes.
 const WRITE_BUFFER_SIZE: u32 = 4 << 20;
 const MAX_FILE_SIZE: u32 = 2 << 20;
@@ -54,8 +57,9 @@ impl Gets {
     pub(crate) fn measure(num_keys: usize, options: &Options, leveldb: &mut LevelDb) -> Self {
         let [present, absent] = counters(num_keys);
         let noise = words(VALUE_SEED).flat_map(u64::to_le_bytes);
-        let noise: Vec<u8> = noise.take(num_keys * VALUE_LEN).collect();
-        let values: Vec<_> = noise.chunks(VALUE_LEN).map(<[u8]>::to_vec).collect();
+        let noise: Vec<u8> = noise.take(num_keys * RANDOM_BYTES).collect();
+        let repeat = |random: &[u8]| random.repeat(VALUE_LEN / RANDOM_BYTES);
+        let values: Vec<_> = noise.chunks(RANDOM_BYTES).map(repeat).collect();
 
         let paths = [TempPath::new(), TempPath::new()];
         let bits_per_key = options.bits_per_key.into();
