@@ -66,7 +66,7 @@ impl Level {
             let reader = FilterBlockReader::new(policy, &block);
             filter_bytes += block.len() - 4 * reader.num_filters() - 5;
             let lookups = self.offsets().cycle().zip(&mut keys);
-            for (offset, key) in lookups.take(600_000 / self.num_tables) {
+            for (offset, key) in lookups.take(300_000 / self.num_tables) {
                 num_matches += usize::from(reader.key_may_match(offset, &key));
                 num_lookups += 1;
             }
@@ -89,7 +89,7 @@ fn blocks_have_the_bytes_and_the_rates_of_whole_filters_of_the_mean_size() {
             let measured = level.measure(policy);
             filter_bytes += measured.0;
             rate += measured.1;
-            let effort = Effort { matches: 5000, max_lookups: 600_000 };
+            let effort = Effort { matches: 4000, max_lookups: 400_000 };
             of_whole += false_positive_rate(policy, run.keys_per_filter, effort).mean;
             of_equal += level.measure(LEVELDB.tuned()).1;
         }
