@@ -142,10 +142,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
         let array_offset = self.next_offset();
         self.result.reserve_exact(self.filter_offsets.len() * 4 + 5);
-        for offset in &self.filter_offsets {
+        for offset in self.filter_offsets.iter().chain([&array_offset]) {
             self.result.extend_from_slice(&offset.to_le_bytes());
         }
-        self.result.extend_from_slice(&array_offset.to_le_bytes());
         self.result.push(self.base_lg);
         self.result
     }
@@ -325,11 +324,10 @@ impl<P: fmt::Debug, B> fmt::Debug for FilterBlockReader<P, B> {
 
 /// Offset of the array, number of filters, and `base_lg`; `None` for a malformed block.
 fn parse_frame(contents: &[u8]) -> Option<(usize, usize, u8)> {
-    let (&base_lg, rest) = contents.split_last().filter(|&(&base_lg, _)| base_lg < 64)?;
-    let frame_offset = rest.len().checked_sub(4)?;
-    let array_offset = decode_fixed32(rest, frame_offset)?;
-    let array_len = frame_offset.checked_sub(array_offset)?;
-    Some((array_offset, array_len / 4, base_lg))
+    let (rest, &[.., base_lg]) = contents.split_last_chunk::<5>()?;
+    let array_offset = decode_fixed32(contents, rest.len())?;
+    let array_len = rest.len().checked_sub(array_offset)?;
+    (base_lg < 64).then_some((array_offset, array_len / 4, base_lg))
 }
 
 fn decode_fixed32(bytes: &[u8], offset: usize) -> Option<usize> {

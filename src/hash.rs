@@ -6,7 +6,7 @@ pub use batch::bloom_hashes;
 
 const M: u32 = 0xc6a4a793;
 
-const BLOOM_SEED: u32 = 0xbc9f1d34;
+pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
@@ -77,13 +77,6 @@ impl BloomHash {
 #[inline(never)]
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
-    BloomHash(hash(key, BLOOM_SEED))
-}
-
-/// [`bloom_hash`] for a function that does little else.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "as for `hash`")]
-pub(crate) fn bloom_hash_in_line(key: &[u8]) -> BloomHash {
     BloomHash(hash(key, BLOOM_SEED))
 }
 

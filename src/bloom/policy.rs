@@ -5,7 +5,7 @@ use super::bits::one::may_match_once;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
-use crate::hash::bloom_hash_in_line;
+use crate::hash::{BLOOM_SEED, hash};
 use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
@@ -37,9 +37,7 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    bits_per_key: usize,
-    /// Thousandths of a bit per key beyond `bits_per_key`, below 1,000.
-    thousandths: u16,
+    millibits_per_key: u128,
     rule: ShapeRule,
     name: &'static str,
 }
@@ -83,20 +81,18 @@ impl BloomFilterPolicy {
     /// keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        Self { bits_per_key, thousandths: 0, rule: ShapeRule::LevelDb, name: Self::NAME }
+        let millibits_per_key = bits_per_key as u128 * 1000;
+        Self { millibits_per_key, rule: ShapeRule::LevelDb, name: Self::NAME }
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "below 1,000")]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        Self { thousandths: (millibits % 1000) as u16, ..Self::new(millibits / 1000) }
+        Self { millibits_per_key: millibits as u128, ..Self::new(0) }
     }
 
-    fn tuned_from(millibits: u128) -> Self {
-        // No filter can have more bits, even where a usize cannot hold the millibits.
-        let bits_per_key = usize::try_from(millibits / 1000).unwrap_or(usize::MAX);
-        Self { thousandths: (millibits % 1000) as u16, ..Self::new(bits_per_key).tuned() }
+    fn tuned_from(millibits_per_key: u128) -> Self {
+        Self { millibits_per_key, ..Self::new(0).tuned() }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -201,7 +197,8 @@ impl BloomFilterPolicy {
     /// Thousandths of a bit per key, or `usize::MAX` if they exceed it.
     #[must_use]
     pub const fn millibits_per_key(&self) -> usize {
-        self.bits_per_key.saturating_mul(1000).saturating_add(self.thousandths as usize)
+        let fits = self.millibits_per_key <= usize::MAX as u128;
+        if fits { self.millibits_per_key as usize } else { usize::MAX }
     }
 
     /// The length and the number of probes of a filter of `num_keys` keys.
@@ -211,8 +208,8 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if the number of bits exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let millibits = self.bits_per_key as u128 * 1000 + u128::from(self.thousandths);
-        let leveldb = BloomFilterShape::leveldb(num_keys, millibits).expect("capacity overflow");
+        let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
+        let leveldb = leveldb.expect("capacity overflow");
         match self.rule {
             ShapeRule::LevelDb => leveldb,
             ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
@@ -314,5 +311,5 @@ fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
 /// would spill: the benchmark "6 probes", policy, shows it.
 #[inline(never)]
 fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
-    may_match_once(bits, num_probes, bloom_hash_in_line(key))
+    may_match_once(bits, num_probes, BloomHash(hash(key, BLOOM_SEED)))
 }

@@ -53,8 +53,8 @@ impl<'a> Maker<'a> {
     /// Sets the remaining bits.
     #[inline]
     pub(crate) fn finish(self) {
-        if let Some(regions) = self.regions {
-            regions.finish(self.bits);
+        if let Some(mut regions) = self.regions {
+            (0..regions.lens.len()).for_each(|region| regions.flush(self.bits, region));
         }
     }
 }
@@ -118,13 +118,7 @@ impl Regions {
         }
     }
 
-    /// Sets the bits at all pending positions.
-    fn finish(mut self, bits: &mut [u8]) {
-        for region in 0..self.lens.len() {
-            self.flush(bits, region);
-        }
-    }
-
+    /// Sets the bits at a region's pending positions.
     fn flush(&mut self, bits: &mut [u8], region: usize) {
         let len = std::mem::take(&mut self.lens[region]);
         let start = region * MAX_PENDING;

@@ -63,15 +63,12 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
 /// less than a cache miss.
 #[inline(never)]
 fn uncached_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, count: u8) -> bool {
-    match count {
-        0 => true,
-        1 => all_set::<1>(reciprocal, bits, seq),
-        _ => {
-            all_set::<1>(reciprocal, bits, seq)
-                && all_set::<1>(reciprocal, bits, seq.skip(1))
-                && may_match_out_of_line(reciprocal, bits, seq.skip(2), count - 2)
-        }
+    if count < 2 {
+        return may_match_out_of_line(reciprocal, bits, seq, count);
     }
+    all_set::<1>(reciprocal, bits, seq)
+        && all_set::<1>(reciprocal, bits, seq.skip(1))
+        && may_match_out_of_line(reciprocal, bits, seq.skip(2), count - 2)
 }
 
 /// [`group_may_match`] for callers who need the registers themselves.
@@ -118,17 +115,13 @@ fn two_groups<const N: u32, const M: u32>(reciprocal: u64, bits: &[u8], seq: Pro
 
 #[inline(never)]
 fn many_groups(reciprocal: u64, bits: &[u8], mut seq: ProbeSeq, mut left: u8) -> bool {
-    if !all_set::<4>(reciprocal, bits, seq) {
-        return false;
-    }
+    let mut all = all_set::<4>(reciprocal, bits, seq);
     (seq, left) = (seq.skip(4), left - 4);
-    while left >= 8 {
-        if !all_set::<8>(reciprocal, bits, seq) {
-            return false;
-        }
+    while all && left >= 8 {
+        all = all_set::<8>(reciprocal, bits, seq);
         (seq, left) = (seq.skip(8), left - 8);
     }
-    may_match_out_of_line(reciprocal, bits, seq, left)
+    all && may_match_out_of_line(reciprocal, bits, seq, left)
 }
 
 /// Whether the next `N` bits of a key are all set.
