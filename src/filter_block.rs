@@ -211,34 +211,28 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// Hash user keys once for all tables, and look up those that share a filter together:
 ///
 /// ```
-/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader};
-/// const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-///
-/// /// Whether to read the data block at each offset for the user key with the same index, in the
-/// /// order of the table: keys that share a filter are neighbours.
-/// fn must_read(
-///     reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
-///     hashes: &[BloomHash],
-///     block_offsets: &[u64],
-/// ) -> Vec<bool> {
-///     let mut must_read = vec![true; hashes.len()]; // where there is no filter
-///     let mut next = 0;
-///     for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
-///         let keys = next..next + group.len();
-///         next = keys.end;
-///         if let Some(filter) = reader.filter(group[0]) {
-///             POLICY.hashes_may_match(&hashes[keys.clone()], filter, &mut must_read[keys]);
-///         }
-///     }
-///     must_read
-/// }
-/// # let mut builder = leveldb_filter::FilterBlockBuilder::new(POLICY);
+/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader, bloom_hashes};
+/// # let policy = BloomFilterPolicy::new(10);
+/// # let mut builder = leveldb_filter::FilterBlockBuilder::new(policy);
 /// # builder.start_block(2_048);
 /// # builder.add_key(b"pear");
-/// # let reader = FilterBlockReader::new(POLICY, builder.finish());
-/// # let hashes = [b"plum", b"plum", b"pear", b"plum"].map(|key| leveldb_filter::bloom_hash(key));
-/// # let block_offsets = [0, 2_048, 2_049, 4_096];
-/// # assert_eq!(must_read(&reader, &hashes, &block_offsets), [false, false, true, true]);
+/// # let reader = FilterBlockReader::new(policy, builder.finish());
+/// let keys = ["apple", "fig", "pear", "plum"];
+/// let mut hashes = [BloomHash::default(); 4];
+/// bloom_hashes(&keys, &mut hashes);
+///
+/// // Each key's data block, in the order of the table: keys that share a filter are neighbours.
+/// let block_offsets = [0, 2_048, 2_049, 4_096];
+/// let mut must_read = [true; 4]; // where there is no filter
+/// let mut next = 0;
+/// for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
+///     let keys = next..next + group.len();
+///     next = keys.end;
+///     if let Some(filter) = reader.filter(group[0]) {
+///         policy.hashes_may_match(&hashes[keys.clone()], filter, &mut must_read[keys]);
+///     }
+/// }
+/// assert_eq!(must_read, [false, false, true, true]);
 /// ```
 #[derive(Clone, Copy)]
 pub struct FilterBlockReader<P, B> {

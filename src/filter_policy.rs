@@ -60,16 +60,11 @@ use std::sync::Arc;
 /// ```
 /// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
 ///
-/// fn create_filter(policy: BloomFilterPolicy, keys: &[u8], key_offsets: &[usize]) -> Vec<u8> {
-///     let ends = key_offsets.iter().skip(1).copied().chain([keys.len()]);
-///     let keys = key_offsets.iter().zip(ends).map(|(&start, end)| &keys[start..end]);
-///     let mut filter = Vec::new();
-///     BloomFilterBuilder::from_iter(keys).finish_into(policy, &mut filter);
-///     filter
-/// }
-///
-/// let policy = BloomFilterPolicy::default();
-/// let filter = create_filter(policy, b"applepear", &[0, 5]);
+/// let (keys, key_offsets) = (b"applepear", [0, 5]);
+/// let ends = key_offsets.iter().skip(1).copied().chain([keys.len()]);
+/// let keys = key_offsets.iter().zip(ends).map(|(&start, end)| &keys[start..end]);
+/// let (policy, mut filter) = (BloomFilterPolicy::default(), Vec::new());
+/// BloomFilterBuilder::from_iter(keys).finish_into(policy, &mut filter);
 /// assert!(policy.key_may_match(b"apple", &filter) && policy.key_may_match(b"pear", &filter));
 /// ```
 pub trait FilterPolicy: Send + Sync {

@@ -2,9 +2,6 @@
 
 use crate::FilterPolicy;
 
-/// The length in bytes of an internal key's trailer: sequence number and value type.
-const TRAILER_LEN: usize = 8;
-
 /// For engines that pass internal keys to their filter blocks: makes filters of the user keys.
 ///
 /// A LevelDB database appends a trailer of 8 bytes to a user key, and a lookup does not know the
@@ -70,8 +67,5 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
 }
 
 fn extract_user_key(internal_key: &[u8]) -> &[u8] {
-    match internal_key.split_last_chunk::<TRAILER_LEN>() {
-        Some((user_key, _trailer)) => user_key,
-        None => internal_key,
-    }
+    internal_key.split_last_chunk::<8>().map_or(internal_key, |(user_key, _trailer)| user_key)
 }

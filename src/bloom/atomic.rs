@@ -104,9 +104,7 @@ impl AtomicBloomFilter {
     }
 
     /// The filter, byte-identical to inserting the same keys into a [`BloomFilter`]. Takes time linear
-    /// in its length.
-    ///
-    /// `Arc::into_inner` takes it out of an [`Arc`](std::sync::Arc) for the last owner.
+    /// in its length. The last owner of an [`Arc`](std::sync::Arc) calls `Arc::into_inner` first.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

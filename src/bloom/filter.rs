@@ -60,8 +60,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// # Errors
     ///
-    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30. In
-    /// LevelDB such filters match nothing and everything, respectively.
+    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         match *bytes.as_ref() {
             [] | [_] => Err(InvalidFilter::TooShort { len: bytes.as_ref().len() }),
@@ -107,8 +106,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es.
     ///
-    /// Takes time linear in the number of hashes and of probes. Allocates nothing.
-    ///
     /// # Panics
     ///
     /// If the slices differ in length.
@@ -146,9 +143,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// The share of bits that are set, from 0 to 1.
     ///
-    /// About 0.45 with LevelDB's 10 bits per key, and less in large filters: 0.42 at 300,000 keys, 0.39
-    /// at 10 million. More means more keys than the filter was made for. Takes time linear in the
-    /// filter's length.
+    /// About 0.45 with LevelDB's 10 bits per key, and 0.39 at 10 million keys; more in a filter of more
+    /// keys than it was made for. Takes time linear in the filter's length.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     pub fn fill_ratio(&self) -> f64 {

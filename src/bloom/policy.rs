@@ -64,14 +64,11 @@ impl BloomFilterPolicy {
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
-    /// fn policy_named(name: &str) -> Option<BloomFilterPolicy> {
-    ///     let policy = BloomFilterPolicy::new(10);
-    ///     let accepted = [policy, policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME)];
-    ///     accepted.into_iter().find(|policy| policy.name() == name)
-    /// }
-    /// # let [goleveldbs, anothers] = ["leveldb.BuiltinBloomFilter", "leveldb.AnotherFilter"];
-    /// # assert_eq!(policy_named(goleveldbs).map(|policy| policy.name()), Some(goleveldbs));
-    /// # assert_eq!(policy_named(anothers), None);
+    /// let name = "leveldb.BuiltinBloomFilter"; // in the metaindex block, after "filter."
+    /// let policy = BloomFilterPolicy::new(10);
+    /// let accepted = [policy, policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME)];
+    /// let found = accepted.into_iter().find(|policy| policy.name() == name);
+    /// assert_eq!(found, Some(accepted[1]));
     /// ```
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
@@ -124,14 +121,12 @@ impl BloomFilterPolicy {
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
     /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes. With 10 bits per key, LevelDB's
     /// filters of 16 to 100 such counters match half of the absent ones between them, tuned ones a
-    /// quarter; with 16 digits it is 12% and 4%. Tuned filters of 1,000 keys and more match about 1% of
-    /// either, though a single filter may match several times as many.
+    /// quarter, and about 1% from 1,000 keys up, though a single filter may match several times as many.
     ///
-    /// With random keys, tuned filters have a fifth fewer false positives at 52,000 to 600,000 keys
-    /// with 8, 10 or 14 bits each. At 16 to 100 keys, where each byte counts, they have 5% more on
-    /// average, and at the worst sizes up to half as many again; above, up to a fifth more, and from 8
-    /// KiB up about 6%. The choice takes constant time. It may change with a version of this crate,
-    /// but is the same on every platform.
+    /// Random keys have a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or 14 bits
+    /// each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to half as many
+    /// again; above, up to a fifth more, and from 8 KiB up about 6%. The choice takes constant time. It
+    /// may change with a version of this crate, but is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -141,14 +136,12 @@ impl BloomFilterPolicy {
     /// keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
     /// With random keys, 255 filters of 100 to 10 million keys measured 0.85 to 1.10 times a `rate` of
-    /// 0.00001 to 0.2, half of them 0.98 to 1.02. Do not rely on it below 100 keys, where single
-    /// filters differ by a tenth and more. With counters, digits and times, filters of 3,000 and 20,000
-    /// keys have up to 1.4 times `rate`, and larger ones more, since digits share hashes: 5.8% instead
-    /// of 1% at 400,000 keys of 16 digits. So prefer a filter for each 512 KiB to one for a table.
+    /// 0.00001 to 0.2; below 100 keys, single filters differ by a tenth and more. With counters, digits
+    /// and times, filters of 3,000 and 20,000 keys have up to 1.4 times `rate`, and larger ones more,
+    /// since digits share hashes: 5.8% instead of 1% at 400,000 keys of 16 digits.
     ///
-    /// Returns `None` if no filter of this format reaches `rate`, whatever its number of bits (an
-    /// absent key shares its 32-bit hash with one of 10 million keys with a probability of 0.233%), or
-    /// if `rate` is not between 0 and 1, both excluded.
+    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits reaches
+    /// it: 0.233% of absent keys have the same 32-bit hash as one of 10 million keys.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -168,12 +161,11 @@ impl BloomFilterPolicy {
     /// key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
     /// Such a lookup consults one filter per run, so the runs' false-positive rates add up, each times
-    /// its weight. With equal bits per key a small level adds as much as the largest, which has nearly
-    /// all keys. Here bytes go where they remove the most false positives of random keys. Three levels
+    /// its weight. Bytes go where they remove the most false positives of random keys. Three levels
     /// that each have ten times the keys of the one above have 2.2 times fewer false positives than
     /// with LevelDB's 10 bits per key, four levels 2.9 times; with `base_lg` 19, at least 1.45 times
-    /// fewer than tuned filters of equal bits. Two levels of similar size hardly gain: if sharing is
-    /// not expected to save 5%, runs get equal bits.
+    /// fewer than tuned filters of equal bits. If sharing is not expected to save 5%, as between two
+    /// levels of similar size, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, including those of the probe counts. They take fewer where more would hardly
@@ -219,18 +211,13 @@ impl BloomFilterPolicy {
 
     /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this
     /// [`bloom_hash`](crate::bloom_hash): for one key and many filters.
-    ///
-    /// Takes time linear in the number of probes. Never panics, allocates nothing.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
     }
 
-    /// Looks up many hashed keys, faster than one at a time: writes the answer of
+    /// [`BloomFilter::hashes_may_match`] for any bytes: writes the answer of
     /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`.
-    ///
-    /// Overwrites all of `matches`. Takes time linear in the number of hashes and of probes. Allocates
-    /// nothing.
     ///
     /// # Panics
     ///
@@ -252,8 +239,6 @@ impl BloomFilterPolicy {
 impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
     /// [`key_may_match`](Self::key_may_match) for the user key with this
     /// [`bloom_hash`](crate::bloom_hash): one hash for all tables.
-    ///
-    /// Takes time linear in the number of probes. Never panics, allocates nothing.
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {

@@ -1,7 +1,7 @@
 //! Many keys at once: the positions of their bits, and lookups.
 
 use super::one::may_match_out_of_line;
-use super::probes::{Divisor, ProbeSeq, Probes, bit, delta};
+use super::probes::{Divisor, ProbeSeq, Probes, bit};
 use crate::{BloomHash, bloom_hashes};
 
 /// The keys of a [`Batch`]: enough to hide the latency of a step behind other keys, few enough for
@@ -71,7 +71,7 @@ impl<const N: usize> Batch<N> {
         (self.probes_left, self.len) = (self.probes.count, keys.len());
         T::hash_all(keys, &mut self.hashes[..keys.len()]);
         for (slot, &hash) in self.deltas.iter_mut().zip(&self.hashes[..self.len]) {
-            *slot = delta(hash);
+            *slot = ProbeSeq::new(hash).delta;
         }
     }
 
@@ -111,8 +111,7 @@ impl<const N: usize> Batch<N> {
     #[inline(never)]
     fn look_up(&mut self, bits: &[u8], matches: &mut [bool]) {
         let bits = self.probes.reached(bits);
-        // The lowest bit of each is 1 as long as all of the key's bits were set; the others mean
-        // nothing.
+        // Of each key, the lowest bit is 1 if all bits were set so far; the others mean nothing.
         let all = &mut [u8::MAX; N][..matches.len()];
         // Two probes for all keys rule out most absent ones.
         if let Some(positions) = self.next_positions() {

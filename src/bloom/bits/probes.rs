@@ -1,8 +1,8 @@
 //! Which bits a key probes.
 //!
 //! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: a
-//! key's hash is for its first probe, [`delta`] is added for each further one, and the bit is the sum
-//! modulo 2<sup>32</sup> modulo the number of bits.
+//! key's hash is for its first probe, the hash rotated right by 17 bits is added for each further one,
+//! and the bit is the sum modulo 2<sup>32</sup> modulo the number of bits.
 //!
 //! That last remainder is the costly part. [`byte_index`] computes it without a division for one key,
 //! [`Divisor`] for many. The loops over probes are [`Probes::bits_of`] to insert a key,
@@ -55,12 +55,6 @@ impl Probes {
     }
 }
 
-/// What is added to a key's hash from probe to probe.
-#[inline]
-pub(super) const fn delta(BloomHash(hash): BloomHash) -> u32 {
-    hash.rotate_right(17)
-}
-
 /// The probes of a key, from a certain one on.
 #[derive(Clone, Copy)]
 pub(super) struct ProbeSeq {
@@ -73,7 +67,7 @@ pub(super) struct ProbeSeq {
 impl ProbeSeq {
     #[inline]
     pub(super) fn new(hash: BloomHash) -> Self {
-        Self { delta: delta(hash), hash: hash.0 }
+        Self { delta: hash.0.rotate_right(17), hash: hash.0 }
     }
 
     #[inline]
