@@ -37,7 +37,9 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    millibits_per_key: u128,
+    bits_per_key: usize,
+    /// Thousandths of a bit per key beyond `bits_per_key`, below 1,000.
+    thousandths: u16,
     rule: ShapeRule,
     name: &'static str,
 }
@@ -78,18 +80,20 @@ impl BloomFilterPolicy {
     /// keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        let millibits_per_key = bits_per_key as u128 * 1000;
-        Self { millibits_per_key, rule: ShapeRule::LevelDb, name: Self::NAME }
+        Self { bits_per_key, thousandths: 0, rule: ShapeRule::LevelDb, name: Self::NAME }
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "below 1,000")]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        Self { millibits_per_key: millibits as u128, ..Self::new(0) }
+        Self { thousandths: (millibits % 1000) as u16, ..Self::new(millibits / 1000) }
     }
 
-    fn tuned_from(millibits_per_key: u128) -> Self {
-        Self { millibits_per_key, ..Self::new(0).tuned() }
+    fn tuned_from(millibits: u128) -> Self {
+        // No filter can have more bits, even where a usize cannot hold the millibits.
+        let bits_per_key = usize::try_from(millibits / 1000).unwrap_or(usize::MAX);
+        Self { thousandths: (millibits % 1000) as u16, ..Self::new(bits_per_key).tuned() }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -115,13 +119,14 @@ impl BloomFilterPolicy {
     /// [`with_num_probes`](Self::with_num_probes).
     ///
     /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes less, 7
-    /// from 256 bytes up, 23 from 8 KiB up. With 10 bits per key, most filters of 40,000 keys and more
+    /// from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, most filters of 40,000 keys and more
     /// have two more probes, which makes lookups slower.
     ///
     /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
     /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes. With 10 bits per key, LevelDB's
     /// filters of 16 to 100 such counters match half of the absent ones between them, tuned ones a
     /// quarter, and about 1% from 1,000 keys up, though a single filter may match several times as many.
+    /// From 100,000 keys up LevelDB's match about 1%, too, and tuned ones up to a sixth more.
     ///
     /// Random keys have a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or 14 bits
     /// each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to half as many
@@ -138,7 +143,8 @@ impl BloomFilterPolicy {
     /// With random keys, 255 filters of 100 to 10 million keys measured 0.85 to 1.10 times a `rate` of
     /// 0.00001 to 0.2; below 100 keys, single filters differ by a tenth and more. With counters, digits
     /// and times, filters of 3,000 and 20,000 keys have up to 1.4 times `rate`, and larger ones more,
-    /// since digits share hashes: 5.8% instead of 1% at 400,000 keys of 16 digits.
+    /// since digits share hashes: 5.8% instead of 1% at 400,000 keys of 16 digits. So prefer a filter
+    /// per 512 KiB to one per table.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits reaches
     /// it: 0.233% of absent keys have the same 32-bit hash as one of 10 million keys.
@@ -189,8 +195,7 @@ impl BloomFilterPolicy {
     /// Thousandths of a bit per key, or `usize::MAX` if they exceed it.
     #[must_use]
     pub const fn millibits_per_key(&self) -> usize {
-        let fits = self.millibits_per_key <= usize::MAX as u128;
-        if fits { self.millibits_per_key as usize } else { usize::MAX }
+        self.bits_per_key.saturating_mul(1000).saturating_add(self.thousandths as usize)
     }
 
     /// The length and the number of probes of a filter of `num_keys` keys.
@@ -200,8 +205,8 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if the number of bits exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
-        let leveldb = leveldb.expect("capacity overflow");
+        let millibits = self.bits_per_key as u128 * 1000 + u128::from(self.thousandths);
+        let leveldb = BloomFilterShape::leveldb(num_keys, millibits).expect("capacity overflow");
         match self.rule {
             ShapeRule::LevelDb => leveldb,
             ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },

@@ -69,25 +69,21 @@ pub(super) fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
 mod tests {
     use super::*;
 
-    /// How many hashes have each third probe, by the value that it is 65537 times of.
-    fn hashes_of(value: u32) -> u32 {
-        (value / 2 + 1).min(32768).min((196606 - value).div_ceil(2))
-    }
-
     #[test]
     fn the_lattice_tells_about_how_many_third_probes_meet() {
         for num_bits in [65_536, 70_008, 100_000, 189_920, 303_872, 3_000_000, 3_000_112] {
             let mut hashes = vec![0.0; usize::try_from(num_bits).unwrap()];
             let mut same = 0.0;
-            for value in 0..196606 {
+            for value in 0..196606_u32 {
+                let num_hashes = (value / 2 + 1).min(32768).min((196606 - value).div_ceil(2));
+                let share = f64::from(num_hashes) / NUM_HASHES;
                 let bit = u64::from(65537_u32.wrapping_mul(value)) % num_bits;
-                let share = f64::from(hashes_of(value)) / NUM_HASHES;
                 hashes[usize::try_from(bit).unwrap()] += share;
                 same += share * share;
             }
-            let counted =
-                (hashes.iter().map(|share| share * share).sum::<f64>() - same) * float(num_bits);
-            let meetings = Lattice::new(num_bits).meetings();
+            let all = hashes.iter().map(|share| share * share).sum::<f64>();
+            let (counted, meetings) =
+                ((all - same) * float(num_bits), Lattice::new(num_bits).meetings());
             let error = (meetings - counted).abs();
             assert!(error < 0.1 + 0.25 * counted, "{num_bits}: {meetings} {counted}");
         }

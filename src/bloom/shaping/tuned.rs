@@ -30,7 +30,7 @@ const UNWANTED_PROBES: u8 = 7;
 /// remainder, and [resonance](is_resonant). Counters pay far more, but are not all keys.
 const EVEN: f64 = 0.4;
 const POWER_OF_TWO: f64 = 0.25;
-const FACTORS: [(usize, f64); 5] = [(3, 0.18), (5, 0.16), (17, 0.4), (257, 2.0), (65537, 2.0)];
+const FACTORS: [(usize, f64); 4] = [(3, 0.18), (5, 0.16), (17, 0.4), (257, 2.0)];
 const RESONANT: f64 = 0.4;
 
 /// What a byte less costs, over the number of keys or that of bytes, whichever is larger.
@@ -190,21 +190,26 @@ fn flaws(num_bytes: usize, num_probes: u8) -> f64 {
 /// query, meet least.
 fn long_length(longest: usize) -> usize {
     let odd = (longest - 1) | 1;
-    // A power of two meets all remainders by the factors, of which two of twelve have none. Many
-    // bytes, since whole neighbourhoods are resonant.
+    // Many bytes, since whole neighbourhoods are resonant; as a power of two it brings all remainders
+    // by the factors, so at least three of twelve lengths have none of them.
     let apart = ((longest >> 13) + 1).next_power_of_two().max(2);
     let has_none = |num_bytes: &usize| FACTORS.iter().all(|(factor, _)| num_bytes % factor != 0);
-    let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(Length::new);
-    let better = |a: Length, b: Length| {
-        // Many large filters have lengths in which no two meet, some only just.
-        let is_better = if (a.cost - b.cost).abs() < AS_GOOD {
-            b.shortest > 2.0 * a.shortest
-        } else {
-            b.cost < a.cost
-        };
+    let with_cost = |num_bytes| {
+        let num_bits = num_bytes as u64 * 8;
+        let lattice = Lattice::new(num_bits);
+        // Each unit makes some 10 to 16% more false positives with 3 or 4 probes.
+        let cost = lattice.meetings()
+            + if is_resonant(num_bytes) { RESONANT_OF_MANY } else { 0.0 }
+            + if sevenths_meet(num_bits) { SEVENTHS_MEET } else { 0.0 };
+        (num_bytes, cost, dot(lattice.basis[0], lattice.basis[0]))
+    };
+    let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(with_cost);
+    let better = |a: (usize, f64, f64), b: (usize, f64, f64)| {
+        // In many large filters no two meet, in some only just: where the shortest vector is short.
+        let is_better = if (a.1 - b.1).abs() < AS_GOOD { b.2 > 2.0 * a.2 } else { b.1 < a.1 };
         if is_better { b } else { a }
     };
-    candidates.reduce(better).map_or(odd, |length| length.num_bytes)
+    candidates.reduce(better).map_or(odd, |(num_bytes, ..)| num_bytes)
 }
 
 /// Whether a multiple of the length is next to one of 2<sup>16</sup> bytes, the nearer the larger it
@@ -229,27 +234,6 @@ fn is_resonant(num_bytes: usize) -> bool {
     num_near > 0
 }
 
-/// An odd length of about [`MANY_BITS`] or more.
-struct Length {
-    num_bytes: usize,
-    /// How often third probes meet, and what costs as much. Each unit makes some 10 to 16% more
-    /// false positives with 3 or 4 probes.
-    cost: f64,
-    /// The square of the length of the lattice's shortest vector.
-    shortest: f64,
-}
-
-impl Length {
-    fn new(num_bytes: usize) -> Self {
-        let num_bits = num_bytes as u64 * 8;
-        let lattice = Lattice::new(num_bits);
-        let cost = lattice.meetings()
-            + if is_resonant(num_bytes) { RESONANT_OF_MANY } else { 0.0 }
-            + if sevenths_meet(num_bits) { SEVENTHS_MEET } else { 0.0 };
-        Self { num_bytes, cost, shortest: dot(lattice.basis[0], lattice.basis[0]) }
-    }
-}
-
 /// Whether the seventh probes of random keys, and every fourth one after them, meet: next to odd
 /// multiples of 2<sup>19</sup> bits.
 fn sevenths_meet(num_bits: u64) -> bool {
@@ -264,18 +248,14 @@ mod tests {
     #[test]
     fn a_climb_ends_where_one_from_leveldbs_number_of_probes_does() {
         for millibits in (1_000..=64_000).step_by(619) {
-            for num_keys in (0..24).flat_map(|log2| [1, 3, 5, 6].map(|n| n << log2 >> 2)) {
-                let Some(leveldb) = BloomFilterShape::leveldb(num_keys.max(1), millibits) else {
-                    continue;
-                };
-                let rates = Rates::new(leveldb.num_bits(), num_keys.max(1));
+            for num_keys in (0..24).flat_map(|log2| [4, 5, 6].map(|quarters| quarters << log2 >> 2))
+            {
+                let leveldb = BloomFilterShape::leveldb(num_keys, millibits).unwrap();
+                let rates = Rates::new(leveldb.num_bits(), num_keys);
                 let probes = leveldb.num_probes;
-                let start = probes.min(enough_probes(leveldb.num_bits(), num_keys.max(1)));
+                let start = probes.min(enough_probes(leveldb.num_bits(), num_keys));
                 let [found, expected] = [start, probes].map(|start| climb(&rates, probes, start));
-                assert_eq!(
-                    found.0, expected.0,
-                    "{num_keys} keys, {millibits} thousandths of a bit"
-                );
+                assert_eq!(found.0, expected.0, "{num_keys} keys, {millibits} millibits");
             }
         }
     }
