@@ -65,11 +65,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// | 19 | 512 KiB | mostly 500 to 20,000 keys each, the best numbers for Bloom filters |
     /// | 63 | table | one filter, however large the table is |
     ///
-    /// Fewer filters take fewer offsets, and have fewer false positives: small filters are less
-    /// accurate. With values of 1,000 bytes, 19 saves two thirds of the bytes, but where a data block
-    /// has at most three random keys, 11 has fewer false positives. In return, keys wait in memory: at
-    /// most three times their bytes and 64 bytes more for each on a 64-bit machine. And a lookup
-    /// touches up to a cache line for each probe, not one or two.
+    /// Fewer filters take fewer offsets. At 10 bits per key and values of 100 bytes, 19 with `tuned`
+    /// filters saves a fifth of LevelDB's bytes and, with random keys, a seventh of its false
+    /// positives; of absent big-endian counters between present ones, 1% match instead of 23%. With
+    /// values of 1,000 bytes it saves two thirds of the bytes, but where a data block has at most three
+    /// random keys, 11 has fewer false positives. In return, keys wait in memory: at most three times
+    /// their bytes and 64 bytes more for each on a 64-bit machine. And a lookup touches up to a cache
+    /// line for each probe, not one or two.
     ///
     /// # Panics
     ///

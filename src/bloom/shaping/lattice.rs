@@ -2,11 +2,10 @@
 
 use super::rate::{NUM_HASHES, NUM_VALUES, float};
 
-/// All `(t, y)` for which `y` is `t * bits / 65537` modulo 2<sup>32</sup>: the hashes of two third
-/// probes that are `t` times the number of bits apart, so that their bits are one, come from values
-/// that are `y` apart.
+/// All `(t, y)` with `y = t * bits / 65537` modulo 2<sup>32</sup>: two third probes fall on one bit if
+/// they differ by a multiple `t` of the number of bits, and then their values differ by `y`.
 ///
-/// Both are in units of their largest: `t` in 2<sup>32</sup> / bits, `y` in [`NUM_VALUES`].
+/// Both as shares of their maximum: `t` of 2<sup>32</sup> / bits, `y` of [`NUM_VALUES`].
 pub(super) struct Lattice {
     num_bits: f64,
     /// As short as can be, the shorter one first.
@@ -34,18 +33,19 @@ impl Lattice {
         }
     }
 
-    /// How often third probes meet, times the number of bits: the points but for 0, each weighted
-    /// by the share of hashes that are so many turns apart, and of values that are so far apart.
+    /// The probability that the third probes of two keys with different values meet, times the
+    /// number of bits: the sum of the points other than 0, each weighted by the share of pairs that
+    /// differ by it.
     pub(super) fn meetings(&self) -> f64 {
         /// How many pairs of third probes have the same value.
         const SAME_VALUE: f64 = 6.6e-6;
         let [a, b] = self.basis;
-        // Points with both coordinates below 1 are hardly ever farther, and weigh next to nothing
-        // there; more are not looked at where nearly all meet.
+        // Points farther out rarely have both coordinates below 1, and weigh next to nothing. The
+        // cap is for lengths at which nearly all meet.
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
         let mut sum = 0.0;
-        // With at least 65,536 bits no point of a fourth line has both coordinates below 1.
+        // With at least 65,536 bits, all points with both coordinates below 1 are on three lines.
         for times_b in 0..3 {
             let line = b.map(|x| f64::from(times_b) * x);
             // Each point stands for its opposite, too.

@@ -6,10 +6,10 @@ use super::rate::{NUM_HASHES, float};
 use super::tuned::quickly_tuned;
 use crate::bloom::shape::BloomFilterShape;
 
-/// Other choices than equal bits must have 5% fewer false positives, since rates are known no better.
+/// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more precise.
 const CERTAIN: f64 = 0.95;
 
-/// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
+/// The filters of a sorted run, of which a lookup consults one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
 ///
 /// Count a run as it will be *after* the flush or compaction: one that is still empty gets no
@@ -38,7 +38,7 @@ pub struct SortedRun {
     pub num_filters: usize,
     /// About the number of keys that each of them has.
     pub keys_per_filter: usize,
-    /// How many of the lookups ask the run, in a unit that is the same for all runs.
+    /// How many lookups consult the run, relative to the other runs.
     pub weight: u32,
 }
 
@@ -62,17 +62,16 @@ impl Choice {
 }
 
 impl SortedRun {
-    /// A run that as many lookups ask as others: its weight is 1.
+    /// A run of weight 1.
     #[must_use]
     pub const fn new(num_filters: usize, keys_per_filter: usize) -> Self {
         Self { num_filters, keys_per_filter, weight: 1 }
     }
 
-    /// The same run with another weight: of a level that covers a tenth of the keys 1, if that of
-    /// those that cover all is 10.
+    /// The same run with another weight: 1 for a level that covers a tenth of the keys, if those that
+    /// cover all have 10.
     ///
-    /// Only what the weights are to each other counts. A run of weight 0, which no lookup asks, gets
-    /// no filters.
+    /// Only the ratios of weights count. A run of weight 0, which no lookup consults, gets no filters.
     #[must_use]
     pub const fn with_weight(self, weight: u32) -> Self {
         Self { weight, ..self }
@@ -91,8 +90,8 @@ impl SortedRun {
         num_bytes as u128 * 8000 / self.keys_per_filter as u128
     }
 
-    /// The choices from none up of which each next one is worth less for its bytes: no sum of others
-    /// is better than one of these. The last may take more than `most` bytes.
+    /// Choices of ever more bytes, beginning with none, each worth less per byte than the one before:
+    /// the lower convex hull of all. The last may take more than `most` bytes.
     fn hull(&self, most: usize) -> Vec<Choice> {
         let mut hull = vec![Choice::NONE];
         if self.num_filters == 0 || self.keys_per_filter == 0 || self.weight == 0 {

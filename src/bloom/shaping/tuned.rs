@@ -13,11 +13,11 @@ use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
 /// The bits that hashes reach.
 const NUM_REACHED: u64 = 1 << 32;
 
-/// From so many bits on, a length is worth how seldom third probes meet in it.
+/// From this many bits on, a length is judged by how often third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
 
-/// A probe beyond LevelDB's number must remove 3% of the false positives, since counters have fewer of
-/// them without it. Below 20 keys so must one fewer, since the formula favours few probes there:
+/// A probe beyond LevelDB's number must remove 3% of the false positives, since counters have fewer
+/// without it. Below 20 keys, dropping probes must, too, since the formula favours few probes there:
 /// fitted to 8 to 13 keys with 6 to 10 bits each.
 const WORTH_A_PROBE: f64 = 0.97;
 
@@ -25,22 +25,22 @@ const WORTH_A_PROBE: f64 = 0.97;
 /// them: 100,000 counters in 124,997 bytes have 0.95% with 6 probes, 1.3% with 7 and 1.2% with 8.
 const UNWANTED_PROBES: u8 = 7;
 
-/// What flaws cost a length, in shares of the false positives of random keys: an even number of
-/// bytes, a power of two, a factor of 2<sup>32</sup> - 1, which a step that wraps leaves in the
-/// remainder, and [resonance](is_resonant). Counters pay far more, but are not all keys.
+/// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
+/// bytes, a power of two, a factor of 2<sup>32</sup> - 1, by which the remainders of all steps are
+/// nearly alike, and [resonance](is_resonant). Counters pay far more, but not all keys are counters.
 const EVEN: f64 = 0.4;
 const POWER_OF_TWO: f64 = 0.25;
 const FACTORS: [(usize, f64); 4] = [(3, 0.18), (5, 0.16), (17, 0.4), (257, 2.0)];
 const RESONANT: f64 = 0.4;
 
-/// What a byte less costs, over the number of keys or that of bytes, whichever is larger.
+/// The cost of one byte less, times the number of keys or of bytes, whichever is larger.
 const A_BYTE: f64 = 4.2;
 
-/// What flaws cost filters of [`MANY_BITS`] in [meetings](Lattice::meetings).
+/// The cost of flaws from [`MANY_BITS`] on, in units of [meetings](Lattice::meetings).
 const RESONANT_OF_MANY: f64 = 0.5;
 const SEVENTHS_MEET: f64 = 2.0;
 
-/// Lengths whose costs differ by less are as good as each other.
+/// Lengths whose costs differ by less count as equally good.
 const AS_GOOD: f64 = 0.1;
 
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another one, at least as long.
@@ -212,9 +212,9 @@ fn long_length(longest: usize) -> usize {
     candidates.reduce(better).map_or(odd, |(num_bytes, ..)| num_bytes)
 }
 
-/// Whether a multiple of the length is next to one of 2<sup>16</sup> bytes, the nearer the larger it
-/// is: by so much the hashes of counters differ that are eight steps of their second-last byte apart,
-/// and these then share few bits.
+/// Whether a multiple of the length is close to one of 2<sup>16</sup> bytes; the larger, the closer it
+/// must be. Hashes of counters that are eight steps of their second-last byte apart differ by a
+/// multiple of 2<sup>16</sup> bytes, and then set nearly the same bits.
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^16")]
 fn is_resonant(num_bytes: usize) -> bool {
     const NEXT_TO: [u16; 128] = {
