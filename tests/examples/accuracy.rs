@@ -2,7 +2,7 @@
 //! for levels that divide the bytes of such filters.
 //!
 //! ```sh
-//! cargo run --release --example accuracy [-- [--full] [SVG]]
+//! cargo run --release --example accuracy [-- [--full | --quick] [SVG]]
 //! ```
 
 use std::error::Error;
@@ -35,15 +35,16 @@ mod svg;
 #[path = "terminal.rs"]
 mod terminal;
 
-const USAGE: &str = "usage: accuracy [--full] [SVG]";
-const HELP: [&str; 3] = [
+const USAGE: &str = "usage: accuracy [--full | --quick] [SVG]";
+const HELP: [&str; 4] = [
     "Measures false-positive rates at 10 bits per key, and draws them if SVG is given",
-    "  --full  measures up to 10 million keys instead of 1 million",
-    "  SVG     the file to draw to, whose name must end in .svg",
+    "  --full   measures up to 10 million keys instead of 1 million",
+    "  --quick  measures up to 1,000 keys",
+    "  SVG      the file to draw to, whose name must end in .svg",
 ];
 
 struct Options<'a> {
-    full: bool,
+    most_keys: Option<usize>,
     svg: Option<&'a Path>,
 }
 
@@ -57,11 +58,13 @@ fn main() -> ExitCode {
 }
 
 fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
-    let mut options = Options { full: false, svg: None };
+    let mut options = Options { most_keys: None, svg: None };
     for arg in args {
         let path = Path::new(arg);
-        if arg == "--full" && !options.full {
-            options.full = true;
+        let most_keys = [("--full", 10_000_000), ("--quick", 1_000)];
+        let most_keys = most_keys.into_iter().find(|(name, _)| arg == name).map(|(_, most)| most);
+        if most_keys.is_some() && options.most_keys.is_none() {
+            options.most_keys = most_keys;
         } else if path.extension().is_some_and(|end| end == "svg") && options.svg.is_none() {
             options.svg = Some(path);
         } else {
@@ -76,7 +79,7 @@ fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
         print(&[line])?;
     }
     print(&[""])?;
-    let sizes = rates::sizes(options.full, options.svg.is_some());
+    let sizes = rates::sizes(options.most_keys.unwrap_or(1_000_000), options.svg.is_some());
     let progress = Progress::start();
     let mut measured = Vec::new();
     for (i, &num_keys) in sizes.iter().enumerate() {

@@ -66,13 +66,13 @@ fn of_counters(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
 }
 
 /// The numbers of keys for the rows of the table and the points of the figure.
-pub(crate) fn sizes(full: bool, for_figure: bool) -> Vec<usize> {
+pub(crate) fn sizes(most_keys: usize, for_figure: bool) -> Vec<usize> {
     let mut sizes = ROUND_SIZES.to_vec();
     if for_figure {
         sizes.extend((POINTS..=7 * POINTS).map(|i| power_of_ten(f64::from(i) / f64::from(POINTS))));
     }
     // Fewer than 16 lack neighbours.
-    sizes.retain(|&num_keys| num_keys >= 16 && (full || num_keys <= 1_000_000));
+    sizes.retain(|num_keys| (16..=most_keys).contains(num_keys));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
