@@ -75,7 +75,7 @@ pub trait FilterPolicy: Send + Sync {
     /// misread, and keys are lost.
     fn name(&self) -> &str;
 
-    /// Appends a filter for `keys` to `dst`, and leaves the bytes that `dst` already contains.
+    /// Appends a filter for `keys` to `dst`, whose present bytes stay unchanged.
     ///
     /// Keys may repeat and come in any order. LevelDB passes them in its comparator's order.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);

@@ -22,7 +22,7 @@ pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 /// ```
 #[inline(always)]
 #[must_use]
-#[expect(clippy::inline_always, reason = "the compiler alone calls it; `.ci/codegen` looks")]
+#[expect(clippy::inline_always, reason = "`.ci/codegen` finds a call otherwise")]
 pub fn hash(data: &[u8], seed: u32) -> u32 {
     // A common length, and faster as a constant.
     if let Ok(words) = <&[u8; 16]>::try_from(data) {

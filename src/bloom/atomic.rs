@@ -71,7 +71,7 @@ impl AtomicBloomFilter {
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// Takes time as [`insert`](Self::insert), no lock and no memory. Never panics.
+    /// Takes as long as [`insert`](Self::insert), takes no lock, allocates nothing. Never panics.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {

@@ -26,7 +26,7 @@ impl BloomFilterShape {
     ///
     /// The standard error is about 1% for a rate above 0.02% and 4% at 0.001%; far below that, only
     /// the order of magnitude is known, or 0. Takes some 20 ms, and up to seconds for low rates and
-    /// large filters. Allocates one filter. Returns 0 without keys, unless the shape has no probes.
+    /// large filters. Takes the memory of making one filter. Returns 0 without keys, unless the shape has no probes.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         if num_keys == 0 && self.num_probes() > 0 {
@@ -85,7 +85,7 @@ impl Trial {
     }
 
     fn is_enough(&self) -> bool {
-        // With fewer than four matches by then, all lookups would not tell the rate, either.
+        // With fewer than four matches by then, even all lookups would give but a rough rate.
         let is_known = self.num_matches >= ENOUGH_MATCHES || self.num_matches < 4;
         self.num_lookups >= MAX_LOOKUPS || self.num_lookups >= MIN_LOOKUPS && is_known
     }

@@ -126,12 +126,12 @@ impl BloomFilterPolicy {
     /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes. With 10 bits per key, LevelDB's
     /// filters of 16 to 100 such counters match half of the absent ones between them, tuned ones a
     /// quarter, and about 1% from 1,000 keys up, though a single filter may match several times as many.
-    /// From 100,000 keys up LevelDB's match about 1%, too, and tuned ones up to a sixth more.
+    /// From 100,000 keys up LevelDB's match about 1%, too, and tuned ones mostly up to a third more.
     ///
-    /// Random keys have a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or 14 bits
-    /// each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to half as many
-    /// again; above, up to a fifth more, and from 8 KiB up about 6%. The choice takes constant time. It
-    /// may change with a version of this crate, but is the same on every platform.
+    /// Random keys have about a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or 14
+    /// bits each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to half as
+    /// many again; above, up to a quarter more, and from 8 KiB up about 6%. The choice takes constant
+    /// time. It may change with a version of this crate, but is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -166,11 +166,10 @@ impl BloomFilterPolicy {
     /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an absent
     /// key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
-    /// Such a lookup consults one filter per run, so the runs' false-positive rates add up, each times
-    /// its weight. Bytes go where they remove the most false positives of random keys. Three levels
+    /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the most false positives of random keys. Three levels
     /// that each have ten times the keys of the one above have 2.2 times fewer false positives than
-    /// with LevelDB's 10 bits per key, four levels 2.9 times; with `base_lg` 19, at least 1.45 times
-    /// fewer than tuned filters of equal bits. If sharing is not expected to save 5%, as between two
+    /// with LevelDB's 10 bits per key, four levels 2.9 times. In filter blocks with `base_lg` 19, three
+    /// levels of four times the keys each have 1.45 times fewer than tuned filters of equal bits. If sharing is not expected to save 5%, as between two
     /// levels of similar size, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
@@ -216,13 +215,16 @@ impl BloomFilterPolicy {
 
     /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this
     /// [`bloom_hash`](crate::bloom_hash): for one key and many filters.
+    ///
+    /// Takes time linear in the number of probes. Never panics, allocates nothing.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
     }
 
     /// [`BloomFilter::hashes_may_match`] for any bytes: writes the answer of
-    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`.
+    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`, all of which it
+    /// overwrites.
     ///
     /// # Panics
     ///

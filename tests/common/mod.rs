@@ -13,7 +13,7 @@
 //! | `bloom/shaping/`: rates, runs | `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
 //! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_reader.rs` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
-//! | the public API | `format/api.rs`, `allocations.rs` |
+//! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
 //! `inspect_table/` tests the example of this name, and the parsers in `common/`.

@@ -137,7 +137,7 @@ const HARD_SIZES: [((usize, usize), f64); 6] = [
 /// Means over runs: single runs reach a hundred times, depending on the number they start from.
 #[test]
 #[ignore = "takes two minutes"]
-fn no_random_size_above_2_000_keys_has_3_5_times_leveldbs_false_positives() {
+fn means_at_60_random_sizes_are_below_3_5_times_leveldbs() {
     let mut below = drawn(2);
     let others = log_uniform(2e3, 4e5, 3).map(|size| (size as usize, 6_000 + below(10_001)));
     let others = others.take(60).map(|size| (size, 3.5));

@@ -117,7 +117,10 @@ impl Rates {
             }
         };
         let unset = unset * self.bits;
-        let lookalikes = self.lookalikes * (probes - 2.0).max(0.0) / (probes * unset * unset);
+        let lookalikes = match num_probes {
+            0..=2 => 0.0,
+            _ => self.lookalikes * (probes - 2.0) / (probes * unset * unset),
+        };
         let [from_2, from_4] = self.more_from;
         let more = from_2 * f64::from(num_probes >= 2) + from_4 * f64::from(num_probes >= 4);
         ((1.0 + more) * (all_set + lookalikes) + self.keys / NUM_HASHES).min(1.0)
