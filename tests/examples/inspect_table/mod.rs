@@ -51,18 +51,20 @@ pub(crate) fn report(
     Ok(outcome)
 }
 
+type Report = (Vec<String>, Outcome);
+
 /// Of what `read` finds, until none of it is gone that is still in use.
 pub(crate) fn report_read(
     mut read: impl FnMut() -> Result<Group, String>,
     options: &Options,
     num_lookups: usize,
-) -> Result<(Vec<String>, Outcome), String> {
+) -> Result<Report, String> {
     let progress = Progress::start();
     let step = |step: &str| progress.show(step);
     let mut group = read()?;
     for _ in 1..MAX_ATTEMPTS {
         let survey = Survey::of(&group, num_lookups, step);
-        let now = if survey.is_table_gone { Some(read()?) } else { None };
+        let now = survey.is_table_gone.then(&mut read).transpose()?;
         let Some(changed) = now.filter(|now| *now != group) else {
             return Ok(report_group(&survey, options, step));
         };
@@ -72,11 +74,7 @@ pub(crate) fn report_read(
     Ok(report_group(&Survey::of(&group, num_lookups, step), options, step))
 }
 
-fn report_group(
-    survey: &Survey<'_>,
-    options: &Options,
-    step: impl Fn(&str),
-) -> (Vec<String>, Outcome) {
+fn report_group(survey: &Survey<'_>, options: &Options, step: impl Fn(&str)) -> Report {
     let mut outcome = survey.outcome();
     let mut shared = None;
     if options.what_if && survey.group.database.is_some() && survey.is_comparable() {

@@ -121,8 +121,7 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options, proposals: &[Proposa
             lines.extend(answer(survey, database));
             if survey.is_comparable() {
                 lines.extend(changes(survey, proposals));
-                let more =
-                    "--what-if may find better ones: it divides today's bytes between levels.";
+                let more = "--what-if may find better ones: it divides the bytes between levels.";
                 lines.extend((!options.what_if).then(|| more.to_string()));
             }
             lines
@@ -268,9 +267,7 @@ fn tables(survey: &Survey<'_>, options: &Options) -> Vec<String> {
         listed.truncate(MAX_LISTED);
         listed.sort_unstable();
         let others = grouped(survey.tables.len() - MAX_LISTED);
-        lines.push(format!(
-            "Tables with the most wasted reads; --tables also lists the other {others}"
-        ));
+        lines.push(format!("Tables with the most wasted reads; --tables adds the other {others}"));
     }
     let tables = listed.iter().map(|&i| (&survey.group.tables[i], &survey.tables[i]));
     let rows = tables.map(|(listed, table)| {
