@@ -26,7 +26,8 @@ impl BloomFilterShape {
     ///
     /// The standard error is about 1% for a rate above 0.02% and 4% at 0.001%; far below that, only
     /// the order of magnitude is known, or 0. Takes some 20 ms, and up to seconds for low rates and
-    /// large filters. Takes the memory of making one filter. Returns 0 without keys, unless the shape has no probes.
+    /// large filters, and the memory of making one filter. Returns 0 without keys, unless the shape
+    /// has no probes.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         if num_keys == 0 && self.num_probes() > 0 {

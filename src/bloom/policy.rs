@@ -166,11 +166,12 @@ impl BloomFilterPolicy {
     /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an absent
     /// key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
-    /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the most false positives of random keys. Three levels
-    /// that each have ten times the keys of the one above have 2.2 times fewer false positives than
-    /// with LevelDB's 10 bits per key, four levels 2.9 times. In filter blocks with `base_lg` 19, three
-    /// levels of four times the keys each have 1.45 times fewer than tuned filters of equal bits. If sharing is not expected to save 5%, as between two
-    /// levels of similar size, runs get equal bits.
+    /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
+    /// most false positives of random keys. Three levels that each have ten times the keys of the one
+    /// above have 2.2 times fewer false positives than with LevelDB's 10 bits per key, four levels 2.9
+    /// times. In filter blocks with `base_lg` 19, three levels that each have four times the keys of
+    /// the one above have 1.45 times fewer than tuned filters of equal bits. If sharing is not expected
+    /// to save 5%, as between two levels of similar size, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, including those of the probe counts. They take fewer where more would hardly
