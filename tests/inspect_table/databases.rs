@@ -1,11 +1,10 @@
 //! Databases written by other programs, with the facts in `tests/golden/databases/README.md`.
 
-use std::{fs, slice};
+use std::fs;
 
 use super::damage::name_comparator;
 use super::manifest::{log_of, records};
 use super::tables::with_metaindex;
-use crate::terminal::wrapped;
 use crate::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
 
 /// Level, number, and false positives in per cent.
@@ -224,20 +223,6 @@ fn an_unreadable_table_leaves_a_lower_bound_and_no_comparison() {
     assert_eq!(report.cells_of("  all  ")[1], "4");
     assert!(report.cause().1.contains("lost_table: 000005.ldb: not a LevelDB table"));
     assert_eq!(report.cause().0, 1);
-}
-
-#[test]
-fn lines_have_80_columns_at_most() {
-    for entry in fs::read_dir(golden("databases")).unwrap() {
-        let path = entry.unwrap().path();
-        for what_if in [false, true] {
-            let report = Report::with(slice::from_ref(&path), what_if, 1_000);
-            let causes = report.causes.iter().flat_map(|cause| wrapped(cause, "  "));
-            for line in report.lines.iter().cloned().chain(causes) {
-                assert!(line.chars().count() <= 80, "{line}");
-            }
-        }
-    }
 }
 
 #[test]
