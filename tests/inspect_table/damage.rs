@@ -46,7 +46,7 @@ fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
 
 #[test]
 fn damaged_tables_are_read_or_refused() {
-    assert_damaged_tables_are_read_or_refused(160);
+    assert_damaged_tables_are_read_or_refused(100);
 }
 
 #[test]
