@@ -69,9 +69,9 @@ impl Tally {
 fn filters_are_created_byte_for_byte() {
     for (cases, bits_per_key, keys) in [
         (3_000, 0..=100_u32, any_keys(100)),
-        (100, 0..=100, many_keys(0..=50_000)),
+        (60, 0..=100, many_keys(0..=50_000)),
         // Above the cache.
-        (2, 90..=100, many_keys(750_000..=1_000_000)),
+        (1, 90..=100, many_keys(750_000..=1_000_000)),
     ] {
         check(cases, (bits_per_key, keys), |leveldb, (bits_per_key, keys)| {
             let request = Request::new(b'c').u32(bits_per_key);

@@ -40,7 +40,7 @@ fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
 #[test]
 fn filters_made_for_a_rate_have_it() {
     let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
-    let ratios = measured_over_asked(&problems(36, 50_000.0), effort);
+    let ratios = measured_over_asked(&problems(40, 50_000.0), effort);
     assert!(ratios.len() >= 20);
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
