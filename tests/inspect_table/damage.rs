@@ -6,13 +6,13 @@ use std::slice;
 
 use super::manifest::{log_of, manifest_of_tables, records};
 use super::tables::{blocks, correct_checksum};
+use super::{Report, database, directory_of, golden_table, read};
 use crate::common::drawn;
 use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Lookups;
 use crate::inspect_table::table::Inspection;
 use crate::inspect_table::{Options, report_read};
 use crate::table::manifest::Contents;
-use crate::{Report, database, directory_of, golden_table, read};
 
 fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
     let mut number = drawn(8);

@@ -5,7 +5,7 @@ use std::fs;
 use super::damage::name_comparator;
 use super::manifest::{log_of, records};
 use super::tables::with_metaindex;
-use crate::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
+use super::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
 
 /// Level, number, and false positives in per cent.
 type Tables = &'static [(u32, u64, f64)];
@@ -136,34 +136,34 @@ fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
                 assert_near(number, replayed);
             }
         }
-        for (name, reads) in [("in_order", 8.4), ("partly_covered", 16.9), ("repaired", 23.1)] {
-            let report = on(&database(name));
-            let answer = answer(&report);
-            assert_eq!((&answer.bound[..], report.exit_status), ("", 0));
-            assert_near(answer.reads[2], reads);
-        }
-        for (name, why, cause) in [
-            ("own_policy", "the policy is \"example.OwnFilter\"", "of an unknown policy"),
-            ("prefix_filters", "today's filters hide keys", "LevelDB does not find them"),
-        ] {
-            let report = on(&database(name));
-            report.line_with(&format!("Wasted reads are unknown: {why}"));
-            assert!(!report.has("  today") && !report.has("  of absent"), "{:#?}", report.lines);
-            assert_eq!(report.cells_of("000005.ldb")[5], "-");
-            assert!(!report.has("This crate makes"), "{:#?}", report.lines);
-            let (status, line) = report.cause();
-            assert!(line.contains("000007.ldb and 1 other table: ") && line.contains(cause));
-            assert_eq!(status, 1);
-        }
-        let report = on(&database("log_only"));
-        let [line] = &report.lines[..] else { panic!("{:#?}", report.lines) };
-        assert!(line.ends_with("log_only: no tables yet, 43,526 bytes in the log"), "{line}");
-        assert_eq!(report.exit_status, 0);
-        let report = on(&database("rocksdb"));
-        assert!(report.lines.is_empty(), "{:#?}", report.lines);
-        assert!(report.cause().1.ends_with("rocksdb: a database of RocksDB, not of LevelDB"));
-        assert_eq!(report.cause().0, 1);
     }
+    for (name, reads) in [("in_order", 8.4), ("partly_covered", 16.9), ("repaired", 23.1)] {
+        let report = Report::what_if(&database(name));
+        let answer = answer(&report);
+        assert_eq!((&answer.bound[..], report.exit_status), ("", 0));
+        assert_near(answer.reads[2], reads);
+    }
+    for (name, why, cause) in [
+        ("own_policy", "the policy is \"example.OwnFilter\"", "of an unknown policy"),
+        ("prefix_filters", "today's filters hide keys", "LevelDB does not find them"),
+    ] {
+        let report = Report::what_if(&database(name));
+        report.line_with(&format!("Wasted reads are unknown: {why}"));
+        assert!(!report.has("  today") && !report.has("  of absent"), "{:#?}", report.lines);
+        assert_eq!(report.cells_of("000005.ldb")[5], "-");
+        assert!(!report.has("This crate makes"), "{:#?}", report.lines);
+        let (status, line) = report.cause();
+        assert!(line.contains("000007.ldb and 1 other table: ") && line.contains(cause));
+        assert_eq!(status, 1);
+    }
+    let report = Report::what_if(&database("log_only"));
+    let [line] = &report.lines[..] else { panic!("{:#?}", report.lines) };
+    assert!(line.ends_with("log_only: no tables yet, 43,526 bytes in the log"), "{line}");
+    assert_eq!(report.exit_status, 0);
+    let report = Report::what_if(&database("rocksdb"));
+    assert!(report.lines.is_empty(), "{:#?}", report.lines);
+    assert!(report.cause().1.ends_with("rocksdb: a database of RocksDB, not of LevelDB"));
+    assert_eq!(report.cause().0, 1);
     let report = Report::on(&golden("databases"));
     let (status, cause) = report.cause();
     assert!(status == 1 && cause.contains("; databases: accounts, classic_level, "), "{cause}");

@@ -6,6 +6,7 @@ use std::path::Path;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 
 use super::databases::{answer, assert_near};
+use super::{Report, database, read};
 use crate::common::reference::{block_key_may_match, extract_user_key};
 use crate::common::{block_keys, drawn};
 use crate::inspect_table::database::Group;
@@ -17,7 +18,6 @@ use crate::table::directory::read_manifest;
 use crate::table::manifest::Contents;
 use crate::table::ranges::Ranges;
 use crate::terminal::grouped;
-use crate::{Report, database, read};
 
 /// A database as `Get` sees it.
 struct Replay {

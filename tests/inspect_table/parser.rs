@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io;
 
 use super::contents::{Contents, SNAPPY, append_footer, block, handle, repeated};
+use super::{directory_of, golden_table};
 use crate::common::block_keys;
 use crate::common::table::crc32c::masked_crc32c;
 use crate::common::table::snappy::SnappyError;
 use crate::common::table::{Source, Table, TableError};
-use crate::{directory_of, golden_table};
 
 /// The numbers of data blocks and of keys.
 fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableError> {

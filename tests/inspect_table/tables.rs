@@ -7,6 +7,7 @@ use std::{fs, slice};
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
+use super::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, read};
 use crate::common::table::manifest::Contents;
 use crate::common::table::varint::read_varint;
 use crate::inspect_table::Options;
@@ -17,7 +18,6 @@ use crate::random::words;
 use crate::table::Table;
 use crate::table::crc32c::masked_crc32c;
 use crate::terminal::grouped;
-use crate::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, read};
 
 /// The places of an undamaged table's blocks, with their trailers; the footer comes last.
 pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {

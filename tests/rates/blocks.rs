@@ -29,7 +29,7 @@ const LAYOUTS: [(&[Level], f64); 5] = [
     (&[level(1, 2 * MIB, 1_000), level(10, 2 * MIB, 1_000), level(40, 2 * MIB, 1_000)], 1.55),
     // Two runs in level 0, and tables with short last ranges.
     (&[level(1, MIB, 50), level(1, MIB, 50), level(3, 9 << 18, 50), level(9, 9 << 18, 50)], 1.65),
-    (&[level(1, 64 * MIB, 200), level(2, 64 * MIB, 200)], 1.0),
+    (&[level(1, 32 * MIB, 200), level(2, 32 * MIB, 200)], 1.0),
     (&[level(1, 300_000, 20), level(2, 5 * MIB, 20), level(20, 5 * MIB / 2, 20)], 1.7),
 ];
 

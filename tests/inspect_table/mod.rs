@@ -1,36 +1,22 @@
 //! Tests the example `inspect_table` through its command line and output, without a process, and
 //! the parsers of LevelDB's files that it shares with other tests.
-#![allow(dead_code, reason = "the example's binary uses the rest")]
 #![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
 
-mod common;
-#[path = "examples/inspect_table/mod.rs"]
-mod inspect_table;
-#[path = "common/neighbours.rs"]
-mod neighbours;
-#[path = "common/policy.rs"]
-mod policy;
-#[path = "inspect_table"]
-mod tests {
-    mod contents;
-    mod damage;
-    mod databases;
-    mod lookups;
-    mod manifest;
-    mod parser;
-    mod snappy;
-    mod tables;
-}
-#[path = "examples/terminal.rs"]
-mod terminal;
+mod contents;
+mod damage;
+mod databases;
+mod lookups;
+mod manifest;
+mod parser;
+mod snappy;
+mod tables;
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use common::{random, table};
-use inspect_table::Options;
-use terminal::wrapped;
+use crate::inspect_table::{self, Options};
+use crate::terminal::wrapped;
 
 const NUM_LOOKUPS: usize = 100_000;
 
@@ -146,9 +132,7 @@ impl Drop for Directory {
 
 fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
     let of_run = format!("inspect_table-{}-{name}", process::id());
-    // Where this is run, there may be another one than where it was compiled.
-    let tmp = env::var_os("CARGO_TARGET_TMPDIR").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
-    let directory = Path::new(&tmp).join(of_run);
+    let directory = env::temp_dir().join(of_run);
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).unwrap();
     for (file, contents) in files {
