@@ -51,12 +51,13 @@ impl Report {
         });
         let outcome = outcome.unwrap();
         let report = Self { lines, exit_status: outcome.exit_status, causes: outcome.causes };
+        let mut printed = report.lines.iter().chain(&report.causes);
+        assert!(!printed.any(|line| line.contains(char::is_control)));
         let causes = report.causes.iter().flat_map(|cause| wrapped(cause, "  "));
         // Absolute paths may be longer than a line.
         let max_len =
             if options.paths.iter().all(|path| path.is_relative()) { 80 } else { usize::MAX };
         for line in report.lines.iter().cloned().chain(causes) {
-            assert!(!line.contains(char::is_control), "control characters: {line}");
             assert!(line.chars().count() <= max_len, "wider than {max_len} columns: {line}");
         }
         report
