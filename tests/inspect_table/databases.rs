@@ -1,11 +1,12 @@
 //! Databases written by other programs, with the facts in `tests/golden/databases/README.md`.
 
-use std::fs;
+use std::{fs, slice};
 
 use super::damage::name_comparator;
 use super::manifest::{log_of, records};
 use super::tables::with_metaindex;
 use super::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
+use crate::terminal::wrapped;
 
 /// Level, number, and false positives in per cent.
 type Tables = &'static [(u32, u64, f64)];
@@ -136,34 +137,34 @@ fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
                 assert_near(number, replayed);
             }
         }
+        for (name, reads) in [("in_order", 8.4), ("partly_covered", 16.9), ("repaired", 23.1)] {
+            let report = on(&database(name));
+            let answer = answer(&report);
+            assert_eq!((&answer.bound[..], report.exit_status), ("", 0));
+            assert_near(answer.reads[2], reads);
+        }
+        for (name, why, cause) in [
+            ("own_policy", "the policy is \"example.OwnFilter\"", "of an unknown policy"),
+            ("prefix_filters", "today's filters hide keys", "LevelDB does not find them"),
+        ] {
+            let report = on(&database(name));
+            report.line_with(&format!("Wasted reads are unknown: {why}"));
+            assert!(!report.has("  today") && !report.has("  of absent"), "{:#?}", report.lines);
+            assert_eq!(report.cells_of("000005.ldb")[5], "-");
+            assert!(!report.has("This crate makes"), "{:#?}", report.lines);
+            let (status, line) = report.cause();
+            assert!(line.contains("000007.ldb and 1 other table: ") && line.contains(cause));
+            assert_eq!(status, 1);
+        }
+        let report = on(&database("log_only"));
+        let [line] = &report.lines[..] else { panic!("{:#?}", report.lines) };
+        assert!(line.ends_with("log_only: no tables yet, 43,526 bytes in the log"), "{line}");
+        assert_eq!(report.exit_status, 0);
+        let report = on(&database("rocksdb"));
+        assert!(report.lines.is_empty(), "{:#?}", report.lines);
+        assert!(report.cause().1.ends_with("rocksdb: a database of RocksDB, not of LevelDB"));
+        assert_eq!(report.cause().0, 1);
     }
-    for (name, reads) in [("in_order", 8.4), ("partly_covered", 16.9), ("repaired", 23.1)] {
-        let report = Report::what_if(&database(name));
-        let answer = answer(&report);
-        assert_eq!((&answer.bound[..], report.exit_status), ("", 0));
-        assert_near(answer.reads[2], reads);
-    }
-    for (name, why, cause) in [
-        ("own_policy", "the policy is \"example.OwnFilter\"", "of an unknown policy"),
-        ("prefix_filters", "today's filters hide keys", "LevelDB does not find them"),
-    ] {
-        let report = Report::what_if(&database(name));
-        report.line_with(&format!("Wasted reads are unknown: {why}"));
-        assert!(!report.has("  today") && !report.has("  of absent"), "{:#?}", report.lines);
-        assert_eq!(report.cells_of("000005.ldb")[5], "-");
-        assert!(!report.has("This crate makes"), "{:#?}", report.lines);
-        let (status, line) = report.cause();
-        assert!(line.contains("000007.ldb and 1 other table: ") && line.contains(cause));
-        assert_eq!(status, 1);
-    }
-    let report = Report::what_if(&database("log_only"));
-    let [line] = &report.lines[..] else { panic!("{:#?}", report.lines) };
-    assert!(line.ends_with("log_only: no tables yet, 43,526 bytes in the log"), "{line}");
-    assert_eq!(report.exit_status, 0);
-    let report = Report::what_if(&database("rocksdb"));
-    assert!(report.lines.is_empty(), "{:#?}", report.lines);
-    assert!(report.cause().1.ends_with("rocksdb: a database of RocksDB, not of LevelDB"));
-    assert_eq!(report.cause().0, 1);
     let report = Report::on(&golden("databases"));
     let (status, cause) = report.cause();
     assert!(status == 1 && cause.contains("; databases: accounts, classic_level, "), "{cause}");
@@ -223,6 +224,20 @@ fn an_unreadable_table_leaves_a_lower_bound_and_no_comparison() {
     assert_eq!(report.cells_of("  all  ")[1], "4");
     assert!(report.cause().1.contains("lost_table: 000005.ldb: not a LevelDB table"));
     assert_eq!(report.cause().0, 1);
+}
+
+#[test]
+fn lines_have_80_columns_at_most() {
+    for entry in fs::read_dir(golden("databases")).unwrap() {
+        let path = entry.unwrap().path();
+        for what_if in [false, true] {
+            let report = Report::with(slice::from_ref(&path), what_if, 1_000);
+            let causes = report.causes.iter().flat_map(|cause| wrapped(cause, "  "));
+            for line in report.lines.iter().cloned().chain(causes) {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
+    }
 }
 
 #[test]
