@@ -36,6 +36,7 @@ const FILTER_BASE_LG: u8 = 11; // for LevelDB's 2 KiB
 pub struct FilterBlockBuilder<P> {
     policy: P,
     base_lg: u8,
+    min_keys: usize,
     /// The pending keys, back to back.
     keys: Vec<u8>,
     /// Where each pending key ends in `keys`.
@@ -82,6 +83,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Self {
             policy,
             base_lg,
+            min_keys: 0,
             keys: Vec::new(),
             ends: Vec::new(),
             key_list: Vec::new(),
@@ -89,6 +91,34 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             filters_len: 0,
             filter_offsets: Vec::new(),
         }
+    }
+
+    /// Lets the range grow until its first filter has at least `min_keys` keys: while no filter has
+    /// been made and fewer keys wait, [`start_block`](Self::start_block) doubles it until the new data
+    /// block begins in the first range, too. At most to 2<sup>63</sup> bytes; 0 changes nothing.
+    ///
+    /// What a filter is worth depends on the number of its keys, and values decide how many keys a range
+    /// of bytes has. With values of 1,000 bytes, LevelDB's filters have 2 to 4 keys, and those of 512 KiB
+    /// some 500. The first filter decides for all of the table, so keep a range of 512 KiB at least:
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+    ///
+    /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(2_048);
+    /// let mut builder = FilterBlockBuilder::with_base_lg(policy, 19).with_min_keys(4_000);
+    /// for key in 0..20_000_u64 {
+    ///     builder.start_block(key * 5_000); // one value of 5,000 bytes for each data block
+    ///     builder.add_key(&key.to_be_bytes());
+    /// }
+    /// assert_eq!(builder.finish().last(), Some(&25)); // a filter for each 32 MiB, 6,711 keys
+    /// ```
+    ///
+    /// Until the first range ends, up to twice `min_keys` keys wait, or those of the first range if they
+    /// are more.
+    #[must_use]
+    pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
+        self.min_keys = min_keys;
+        self
     }
 
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
@@ -106,7 +136,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the filters reach 4 GiB, where the format's offsets end. Every later call that makes a
     ///   filter panics then, and so does `finish`.
     pub fn start_block(&mut self, block_offset: u64) {
-        let filter_index = usize::try_from(block_offset >> self.base_lg)
+        let mut base_lg = self.base_lg;
+        if self.filter_offsets.is_empty() && self.ends.len() < self.min_keys {
+            while base_lg < 63 && block_offset >> base_lg > 0 {
+                base_lg += 1;
+            }
+        }
+        let filter_index = usize::try_from(block_offset >> base_lg)
             .expect("capacity overflow: more filters than the address space has bytes");
         let num_filters = self.filter_offsets.len();
         assert!(
@@ -121,6 +157,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             let offset = self.next_offset();
             self.filter_offsets.resize(filter_index, offset);
         }
+        self.base_lg = base_lg;
     }
 
     /// Adds `key` to the current data block; before the first `start_block`, to the one at 0.

@@ -41,6 +41,8 @@ pub struct BloomFilterPolicy {
     /// Thousandths of a bit per key beyond `bits_per_key`, below 1,000.
     thousandths: u16,
     rule: ShapeRule,
+    /// The fewest bytes of bits for a key or more; 0 if LevelDB's 8 do.
+    min_bytes: usize,
     name: &'static str,
 }
 
@@ -80,7 +82,13 @@ impl BloomFilterPolicy {
     /// keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        Self { bits_per_key, thousandths: 0, rule: ShapeRule::LevelDb, name: Self::NAME }
+        Self {
+            bits_per_key,
+            thousandths: 0,
+            rule: ShapeRule::LevelDb,
+            min_bytes: 0,
+            name: Self::NAME,
+        }
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
@@ -135,6 +143,28 @@ impl BloomFilterPolicy {
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
+    }
+
+    /// Filters of a key or more with at least `len` bytes, the one for the number of probes included.
+    /// 0 to 9 change nothing, since LevelDB's shortest filters have 9.
+    ///
+    /// For ranges with few keys: LevelDB's filters of up to 6 keys have 64 bits, in which neighbouring
+    /// counters share all probes, and a longer one costs next to nothing beside the values. Filters by
+    /// LevelDB's rule and [`with_num_probes`](Self::with_num_probes) have `len` bytes exactly where they
+    /// would be shorter; [tuned](Self::tuned) ones up to 7 bytes more, if those lengths have fewer false
+    /// positives, and the number of probes for that many bits per key. [`for_runs`](Self::for_runs) and
+    /// [`for_false_positive_rate`](Self::for_false_positive_rate) do not count what it adds.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    ///
+    /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(48);
+    /// assert_eq!(policy.shape(4).filter_len(), 48);
+    /// assert_eq!(policy.shape(1_000), BloomFilterPolicy::new(10).tuned().shape(1_000));
+    /// ```
+    #[must_use]
+    pub const fn with_min_filter_len(self, len: usize) -> Self {
+        Self { min_bytes: if len > 9 { len - 1 } else { 0 }, ..self }
     }
 
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of `num_keys`
@@ -207,10 +237,13 @@ impl BloomFilterPolicy {
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let millibits = self.bits_per_key as u128 * 1000 + u128::from(self.thousandths);
         let leveldb = BloomFilterShape::leveldb(num_keys, millibits).expect("capacity overflow");
+        let min_bytes = if num_keys == 0 { 0 } else { self.min_bytes };
+        assert!(min_bytes <= usize::MAX / 8, "capacity overflow");
+        let longer = BloomFilterShape { num_bytes: leveldb.num_bytes.max(min_bytes), ..leveldb };
         match self.rule {
-            ShapeRule::LevelDb => leveldb,
-            ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
-            ShapeRule::Tuned => shaping::tuned(leveldb, num_keys),
+            ShapeRule::LevelDb => longer,
+            ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..longer },
+            ShapeRule::Tuned => shaping::tuned(leveldb, num_keys, min_bytes),
         }
     }
 

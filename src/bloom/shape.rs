@@ -68,7 +68,7 @@ impl BloomFilterShape {
 /// 0.69 is ln 2, rounded down to reduce probing cost a little: 69 per 100,000 millibits. From 44,000
 /// millibits up it is 30, so products stay small.
 #[expect(clippy::cast_possible_truncation, reason = "at most 30 of 44 bits")]
-fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
+pub(super) fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;
     ((millibits * 69 / 100_000) as u8).max(1)
 }

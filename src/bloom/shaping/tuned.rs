@@ -8,7 +8,7 @@
 
 use super::lattice::{Lattice, dot};
 use super::rate::{Rates, float};
-use crate::bloom::shape::{BloomFilterShape, MAX_PROBES};
+use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, leveldb_num_probes};
 
 /// The bits that hashes reach.
 const NUM_REACHED: u64 = 1 << 32;
@@ -43,8 +43,33 @@ const SEVENTHS_MEET: f64 = 2.0;
 /// Lengths whose costs differ by less count as equally good.
 const AS_GOOD: f64 = 0.1;
 
-/// The shape of a filter of `num_keys` keys, to which LevelDB gives another one, at least as long.
-pub(in crate::bloom) fn tuned(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
+/// The shape of a filter of `num_keys` keys, to which LevelDB gives another one. At most as long as
+/// that, unless it would have fewer than `min_bytes` bytes of bits.
+pub(in crate::bloom) fn tuned(
+    leveldb: BloomFilterShape,
+    num_keys: usize,
+    min_bytes: usize,
+) -> BloomFilterShape {
+    let shape = shortened(leveldb, num_keys);
+    if shape.num_bytes < min_bytes { lengthened(min_bytes, num_keys) } else { shape }
+}
+
+/// Of `min_bytes` and the next seven lengths the first with the fewest flaws, with the probes that fit.
+fn lengthened(min_bytes: usize, num_keys: usize) -> BloomFilterShape {
+    let of_length = |num_bytes| {
+        let num_probes = leveldb_num_probes(num_bytes as u128 * 8000 / num_keys as u128);
+        BloomFilterShape { num_bytes, num_probes }
+    };
+    let flaws = |shape: &BloomFilterShape| flaws(shape.num_bytes, shape.num_probes);
+    let lengths = (min_bytes..=min_bytes + 7).map(of_length);
+    let shape = lengths.min_by(|a, b| flaws(a).total_cmp(&flaws(b))).expect("eight lengths");
+    let rates = Rates::new(shape.num_bits().min(NUM_REACHED), num_keys);
+    let (num_probes, _) = num_probes_and_rate(&rates, shape, num_keys);
+    BloomFilterShape { num_probes, ..shape }
+}
+
+/// LevelDB's shape, or one at most as long with fewer false positives.
+fn shortened(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
     if num_keys == 0 || leveldb.num_bits() > NUM_REACHED {
         return leveldb;
     }
