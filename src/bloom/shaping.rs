@@ -3,9 +3,11 @@
 mod lattice;
 mod rate;
 mod runs;
+mod sizing;
 mod tuned;
 
 pub(super) use self::rate::different_third_probes;
 pub use self::runs::SortedRun;
 pub(super) use self::runs::millibits_for_runs;
-pub(super) use self::tuned::{millibits_for_rate, tuned};
+pub(super) use self::sizing::millibits_for_rate;
+pub(super) use self::tuned::tuned;

@@ -9,7 +9,7 @@ use super::rate::{NUM_HASHES, NUM_VALUES, float};
 pub(super) struct Lattice {
     num_bits: f64,
     /// As short as can be, the shorter one first.
-    pub(super) basis: [[f64; 2]; 2],
+    basis: [[f64; 2]; 2],
 }
 
 impl Lattice {
@@ -33,35 +33,39 @@ impl Lattice {
         }
     }
 
+    /// The square of the length of the shortest vector.
+    pub(super) fn shortest(&self) -> f64 {
+        dot(self.basis[0], self.basis[0])
+    }
+
     /// The probability that the third probes of two keys with different values meet, times the
     /// number of bits: the sum of the points other than 0, each weighted by the share of pairs that
     /// differ by it.
     pub(super) fn meetings(&self) -> f64 {
-        /// How many pairs of third probes have the same value.
-        const SAME_VALUE: f64 = 6.6e-6;
+        /// Times `(1 - y)^2`, about the share of pairs of third probes that differ by `y`.
+        const DIFFER_BY_0: f64 = 6.6e-6;
         let [a, b] = self.basis;
         // Points farther out rarely have both coordinates below 1, and weigh next to nothing. The
-        // cap is for lengths at which nearly all meet.
+        // cap only bounds the time, for lengths at which nearly all meet.
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
         let mut sum = 0.0;
-        // With at least 65,536 bits, all points with both coordinates below 1 are on three lines.
-        for times_b in 0..3 {
-            let line = b.map(|x| f64::from(times_b) * x);
+        // With at least 65,536 bits, nearly all points with both coordinates below 1 are on the line
+        // through 0 and on those next to it.
+        for (line, first) in [([0.0; 2], 1), (b, -reach)] {
             // Each point stands for its opposite, too.
-            for times_a in if times_b == 0 { 1 } else { -reach }..=reach {
-                let times_a = f64::from(times_a);
-                let [t, y] = [0, 1].map(|axis| (line[axis] + times_a * a[axis]).abs());
+            for times_a in first..=reach {
+                let [t, y] = [0, 1].map(|axis| (line[axis] + f64::from(times_a) * a[axis]).abs());
                 if t < 1.0 && y < 1.0 {
                     sum += 2.0 * (1.0 - t) * (1.0 - y) * (1.0 - y);
                 }
             }
         }
-        SAME_VALUE * self.num_bits * sum
+        DIFFER_BY_0 * self.num_bits * sum
     }
 }
 
-pub(super) fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
+fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
     a[0] * b[0] + a[1] * b[1]
 }
 

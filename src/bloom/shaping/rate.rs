@@ -1,35 +1,43 @@
 //! The false-positive rate of this format: one closed form, which every choice of a shape asks.
 //!
 //! The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's probes to be independent.
-//! Here all come from one 32-bit hash `h`: a query may look at a bit twice, or have nearly the probes
-//! of a key (lookalikes), or a key's hash. The third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for
-//! one of only `V` = 196,606 values `v`: in a filter of more bits third probes fall on few of them,
-//! which are mostly set, and some queries have their other probes there, too. For random keys and `k`
-//! probes, with `unset` bits that are 0 and `l = keys / bits`:
+//! Here all come from one 32-bit hash `h`. So a query may have the hash of a key, look at a bit
+//! twice, or have nearly the probes of a key (lookalikes). The third probe, `h + 2 * rotr(h, 17)`,
+//! is `65537 * v` for one of only `V` = 196,606 values `v`: in a filter of more bits third probes
+//! fall on few bits, which are mostly set, and some queries have their other probes there, too.
+//!
+//! For random keys, with `k` probes and `l = keys / bits`:
 //!
 //! ```text
-//! rate = U * (all_set + lookalikes) + keys / 2^32
-//! lookalikes = 2.22 * (keys + 3) * (1 - 2 / k) * P / unset^2     0 with one or two probes
+//! rate = all_set + lookalikes + keys / 2^32
+//! lookalikes = 2.22 * (keys + 3) * (1 - 2 / k) / (unset * bits)^2    0 with one or two probes
 //!
-//! with one or two probes, or fewer bits than V:
-//!   unset / bits = e^(-k l)
-//!   all_set = (1 - unset / bits)^k
+//! With one or two probes, or fewer bits than V:
+//!   unset = e^(-k l)
+//!   all_set = (1 - unset)^k
 //! else:
-//!   others = e^(-(k - 1) l)              of the bits, those that no other probe sets
-//!   a = keys / 2^17, q = e^-a            2^17 hashes have a value in the middle third of the V
-//!   mean = q / 3 + 2 (1 - q) / (3 a)     of the V values, those that no key has
-//!   seen = q / 2 + (1 - q (1 + a)) / a^2 the same, each weighted by the hashes that have it
-//!   unset / bits = others * (1 - V / bits * (1 - mean))
-//!   third = 1 - others * seen            that a query's third probe finds its bit set
-//!   among = 1 - others * (seen + mean) / 2    that any probe does, of a query with all of them there
-//!   s = 2.3 * V / (bits * k^2)           of all queries, those
-//!   all_set = third * ((1 - s) * (1 - unset / bits)^(k - 1) + s * among^(k - 1))
+//!   all_set = third * ((1 - s) * (1 - unset)^(k - 1) + s * among^(k - 1))
+//!   third = 1 - others * seen
+//!   among = 1 - others * (seen + mean) / 2
+//!   s = 2.3 * V / (bits * k^2)
+//!   unset = others * (1 - V / bits * (1 - mean))
+//!   others = e^(-(k - 1) l)
+//!   mean = q / 3 + 2 (1 - q) / (3 a)
+//!   seen = q / 2 + (1 - q (1 + a)) / a^2
+//!   a = keys / 2^17, q = e^-a
 //! ```
 //!
-//! `P` is 1.8 if the number of bits is a power of two, and 1 otherwise; `U` is 1, and 0.08 more from
-//! two probes up if the number of bits is a multiple of 3, and 0.04 more from four up if it is one of
-//! 5. These, 2.22, the 3 beside it and 2.3 are fitted to 2,000 measured filters. Half of them and nine
-//! of ten are within: 2 to 5% and 5 to 19% below 20 keys, 1.6 and 4.6% at 100 to 999, 1 and 3% up to
+//! | symbol | the share |
+//! |---|---|
+//! | `all_set` | of queries whose bits are all set, by several keys |
+//! | `third`, `among` | of queries whose third probe finds its bit set; whose other probes do, each, if all are where third probes go |
+//! | `s` | of queries whose probes all are there |
+//! | `unset`, `others` | of bits that are 0; that would be without third probes |
+//! | `mean`, `seen` | of values that no key has; the same, each value weighted by the hashes that have it |
+//! | `q` | of values in the middle third of all that no key has: 2<sup>17</sup> hashes have each |
+//!
+//! 2.22, the 3 beside it and 2.3 are fitted to 2,000 measured filters. Half of them and nine of ten
+//! are within: 2 to 5% and 5 to 19% below 20 keys, 1.6 and 4.6% at 100 to 999, 1 and 3% up to
 //! 100,000, 2.5 and 5.5% up to a million, 1.4 and 2.7% above.
 
 /// The number of hashes.
@@ -47,8 +55,6 @@ pub(super) struct Rates {
     unset_by_one: f64,
     third: Option<ThirdProbes>,
     lookalikes: f64,
-    /// What `U` has more from two probes up, and from four up.
-    more_from: [f64; 2],
 }
 
 /// Where third probes go, in a filter that has more bits than they have values.
@@ -68,33 +74,22 @@ impl ThirdProbes {
         let hit = probability_of_hit(a);
         let mean = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
         let seen = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
-        // Of few keys rounding makes it more than 1.
-        Some(Self { share: NUM_VALUES / bits, mean, seen: seen.min(1.0) })
+        Some(Self { share: NUM_VALUES / bits, mean, seen })
     }
 }
 
 impl Rates {
     /// Of filters with at least one bit and one key.
     pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
-        let mut rates = Self::of_good_length(num_bits, num_keys);
-        // A step is 2^15 times the hash, modulo 2^32 - 1, and so modulo 3 and 5: all second probes
-        // have one remainder by 3, and all fourth ones one by 5, but for how often they wrapped.
-        rates.more_from[0] = if num_bits % 3 == 0 { 0.08 } else { 0.0 };
-        rates.more_from[1] = if num_bits % 5 == 0 { 0.04 } else { 0.0 };
-        rates.lookalikes *= if num_bits.is_power_of_two() { 1.8 } else { 1.0 };
-        rates
-    }
-
-    /// With `U` and `P` of 1, as if a length next to this one were chosen.
-    pub(super) fn of_good_length(num_bits: u64, num_keys: usize) -> Self {
-        let (bits, keys) = (float(num_bits), float(num_keys as u64));
+        // Hashes reach no more bits than there are hashes.
+        let bits = float(num_bits).min(NUM_HASHES);
+        let keys = float(num_keys as u64);
         Self {
             bits,
             keys,
             unset_by_one: 1.0 - probability_of_hit(keys / bits),
             third: ThirdProbes::new(bits, keys),
             lookalikes: 2.22 * (keys + 3.0),
-            more_from: [0.0; 2],
         }
     }
 
@@ -121,9 +116,7 @@ impl Rates {
             0..=2 => 0.0,
             _ => self.lookalikes * (probes - 2.0) / (probes * unset * unset),
         };
-        let [from_2, from_4] = self.more_from;
-        let more = from_2 * f64::from(num_probes >= 2) + from_4 * f64::from(num_probes >= 4);
-        ((1.0 + more) * (all_set + lookalikes) + self.keys / NUM_HASHES).min(1.0)
+        (all_set + lookalikes + self.keys / NUM_HASHES).min(1.0)
     }
 }
 

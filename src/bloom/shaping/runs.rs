@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::rate::{NUM_HASHES, float};
-use super::tuned::quickly_tuned;
+use super::tuned::{Expected, expected};
 use crate::bloom::shape::BloomFilterShape;
 
 /// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more precise.
@@ -80,7 +80,7 @@ impl SortedRun {
     /// Filters of so many millibits per key, if they can be made.
     fn choice(&self, millibits: u128) -> Option<Choice> {
         let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits)?;
-        let (shape, rate) = quickly_tuned(leveldb, self.keys_per_filter);
+        let Expected { shape, rate } = expected(leveldb, self.keys_per_filter);
         let len = self.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
         Some(Choice { millibits: Some(millibits), len, rate })
     }
@@ -127,9 +127,23 @@ struct Market<'a> {
     runs: &'a [SortedRun],
     weights: Vec<f64>,
     hulls: Vec<Vec<Choice>>,
-    /// From one choice of a run's hull to the next: the run and the index of the latter, those that
-    /// are worth most first.
-    steps: Vec<(usize, usize)>,
+    /// Those that are worth most first.
+    steps: Vec<Step>,
+}
+
+/// From one choice of a run's hull to the next.
+#[derive(Clone, Copy)]
+struct Step {
+    run: usize,
+    /// The index of the latter.
+    to: usize,
+    worth: f64,
+}
+
+/// What each run gets, and the weighted sum of their rates.
+struct Shares {
+    choices: Vec<Choice>,
+    rate: f64,
 }
 
 impl<'a> Market<'a> {
@@ -141,22 +155,23 @@ impl<'a> Market<'a> {
         let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
         let mut steps = Vec::new();
         for (run, hull) in hulls.iter().enumerate() {
-            let worths = hull.windows(2).map(|pair| weights[run] * pair[0].worth(&pair[1]));
-            steps.extend(worths.zip(1..).map(|(worth, to)| (worth, (run, to))));
+            steps.extend(hull.windows(2).zip(1..).map(|(pair, to)| {
+                let worth = weights[run] * pair[0].worth(&pair[1]);
+                Step { run, to, worth }
+            }));
         }
         // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
-        steps.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        let steps = steps.into_iter().map(|(_, step)| step).collect();
+        steps.sort_by(|a, b| b.worth.total_cmp(&a.worth));
         Self { total_len, runs, weights, hulls, steps }
     }
 
-    /// Spends what `choices` leave of the budget, on the first steps of some runs before all others,
-    /// and returns the weighted sum of the rates, too.
-    fn spend(&self, mut choices: Vec<Choice>, runs_first: &[usize]) -> (f64, Vec<Choice>) {
+    /// Spends what `choices` leave of the budget, on the first steps of some runs before all others.
+    fn spend(&self, mut choices: Vec<Choice>, runs_first: &[usize]) -> Shares {
         let mut rest = self.total_len - choices.iter().map(|choice| choice.len).sum::<usize>();
         let mut is_done = vec![false; choices.len()];
         let first_steps = runs_first.iter().map(|&run| (run, 1));
-        for (run, to) in first_steps.chain(self.steps.iter().copied()) {
+        let steps = self.steps.iter().map(|step| (step.run, step.to));
+        for (run, to) in first_steps.chain(steps) {
             let (from, mut to) = (choices[run], self.hulls[run][to]);
             let affordable = from.len + rest;
             if is_done[run] || to.len <= from.len {
@@ -174,7 +189,7 @@ impl<'a> Market<'a> {
             }
         }
         let rates = choices.iter().zip(&self.weights).map(|(choice, weight)| weight * choice.rate);
-        (rates.sum(), choices)
+        Shares { rate: rates.sum(), choices }
     }
 
     /// Filters with the same number of millibits for each key, the most that fit.
@@ -207,9 +222,9 @@ pub(in crate::bloom) fn millibits_for_runs(
     let market = Market::new(total_len, runs);
     let none = vec![Choice::NONE; runs.len()];
     let mut best = market.spend(none.clone(), &[]);
-    let mut consider = |choices: (f64, Vec<Choice>), certain: f64| {
-        if certain * choices.0 < best.0 {
-            best = choices;
+    let mut consider = |shares: Shares, certain: f64| {
+        if certain * shares.rate < best.rate {
+            best = shares;
         }
     };
     // What is spent before may be what the first step of a long run lacks.
@@ -221,5 +236,5 @@ pub(in crate::bloom) fn millibits_for_runs(
     if let Some(equal) = market.equal() {
         consider(market.spend(equal, &[]), CERTAIN);
     }
-    best.1.iter().map(|choice| choice.millibits).collect()
+    best.choices.iter().map(|choice| choice.millibits).collect()
 }

@@ -1,4 +1,4 @@
-//! The length and the number of probes of tuned filters, and the fewest bits for a rate.
+//! The length and the number of probes of tuned filters.
 //!
 //! Random keys want each byte that LevelDB gives them. Keys that end in a counter want an odd number
 //! of bytes: LevelDB's hash multiplies a key's last four bytes only once, so of 256 neighbours, two
@@ -6,12 +6,9 @@
 //! number of bytes does for more of them. The constants weigh the two, measured with counters,
 //! digits, hexadecimal digits and times against random hashes.
 
-use super::lattice::{Lattice, dot};
+use super::lattice::Lattice;
 use super::rate::{Rates, float};
-use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, leveldb_num_probes};
-
-/// The bits that hashes reach.
-const NUM_REACHED: u64 = 1 << 32;
+use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, leveldb_num_probes};
 
 /// From this many bits on, a length is judged by how often third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
@@ -43,6 +40,13 @@ const SEVENTHS_MEET: f64 = 2.0;
 /// Lengths whose costs differ by less count as equally good.
 const AS_GOOD: f64 = 0.1;
 
+/// A shape, and the rate that its filters are expected to have.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) shape: BloomFilterShape,
+    pub(super) rate: f64,
+}
+
 /// The shape of a filter of `num_keys` keys, to which LevelDB gives another one. At most as long as
 /// that, unless it would have fewer than `min_bytes` bytes of bits.
 pub(in crate::bloom) fn tuned(
@@ -54,125 +58,63 @@ pub(in crate::bloom) fn tuned(
     if shape.num_bytes < min_bytes { lengthened(min_bytes, num_keys) } else { shape }
 }
 
-/// Of `min_bytes` and the next seven lengths the first with the fewest flaws, with the probes that fit.
+/// Of `min_bytes` and the next seven lengths the first with the fewest flaws, with the probes that
+/// fit.
 fn lengthened(min_bytes: usize, num_keys: usize) -> BloomFilterShape {
-    let of_length = |num_bytes| {
-        let num_probes = leveldb_num_probes(num_bytes as u128 * 8000 / num_keys as u128);
-        BloomFilterShape { num_bytes, num_probes }
-    };
-    let flaws = |shape: &BloomFilterShape| flaws(shape.num_bytes, shape.num_probes);
-    let lengths = (min_bytes..=min_bytes + 7).map(of_length);
-    let shape = lengths.min_by(|a, b| flaws(a).total_cmp(&flaws(b))).expect("eight lengths");
-    let rates = Rates::new(shape.num_bits().min(NUM_REACHED), num_keys);
-    let (num_probes, _) = num_probes_and_rate(&rates, shape, num_keys);
-    BloomFilterShape { num_probes, ..shape }
+    let probes = |num_bytes| leveldb_num_probes(num_bytes as u128 * 8000 / num_keys as u128);
+    let flaws = |&num_bytes: &usize| flaws(num_bytes, probes(num_bytes));
+    let lengths = min_bytes..=min_bytes + 7;
+    let num_bytes = lengths.min_by(|a, b| flaws(a).total_cmp(&flaws(b))).unwrap_or(min_bytes);
+    best_probes(num_bytes, probes(num_bytes), num_keys).shape
 }
 
 /// LevelDB's shape, or one at most as long with fewer false positives.
 fn shortened(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
-    if num_keys == 0 || leveldb.num_bits() > NUM_REACHED {
+    if num_keys == 0 || leveldb.num_bytes as u64 > MAX_BYTES {
         return leveldb;
     }
-    if leveldb.num_bits() < MANY_BITS {
-        return quickly_tuned(leveldb, num_keys).0;
-    }
-    let num_bytes = long_length(leveldb.num_bytes);
-    let rates = Rates::new(num_bytes as u64 * 8, num_keys);
-    let (num_probes, _) = num_probes_and_rate(&rates, leveldb, num_keys);
-    BloomFilterShape { num_bytes, num_probes }
+    let is_short = leveldb.num_bits() < MANY_BITS;
+    let num_bytes =
+        if is_short { short_length(leveldb, num_keys) } else { long_length(leveldb.num_bytes) };
+    best_probes(num_bytes, leveldb.num_probes, num_keys).shape
 }
 
-/// The [`tuned`] shape and about its rate, without a search: from [`MANY_BITS`] on LevelDB's length,
-/// with the rate of a length that was searched for.
-pub(super) fn quickly_tuned(leveldb: BloomFilterShape, num_keys: usize) -> (BloomFilterShape, f64) {
+/// About the [`tuned`] shape, without a search: from [`MANY_BITS`] on with LevelDB's length.
+pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize) -> Expected {
     if num_keys == 0 {
-        return (leveldb, 0.0);
+        return Expected { shape: leveldb, rate: 0.0 };
     }
-    let (num_bytes, rates) = if leveldb.num_bits() < MANY_BITS {
-        let num_bytes = short_length(leveldb, num_keys);
-        (num_bytes, Rates::new(num_bytes as u64 * 8, num_keys))
-    } else {
-        let num_bits = leveldb.num_bits().min(NUM_REACHED);
-        (leveldb.num_bytes, Rates::of_good_length(num_bits, num_keys))
-    };
-    let (num_probes, rate) = num_probes_and_rate(&rates, leveldb, num_keys);
-    (BloomFilterShape { num_bytes, num_probes }, rate)
-}
-
-/// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
-/// have at most `rate`.
-pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<u128> {
-    if !(rate > 0.0 && rate < 1.0) {
-        return None;
-    }
-    let reaches = |millibits| {
-        let leveldb = BloomFilterShape::leveldb(num_keys, millibits);
-        leveldb.is_some_and(|leveldb| quickly_tuned(leveldb, num_keys).1 <= rate)
-    };
-    // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the same
-    // on every platform.
-    let most = u128::from(u32::MAX) * 1000 / num_keys.max(1) as u128;
-    if !reaches(most) {
-        return None;
-    }
-    // Rates mostly fall with each bit.
-    let (mut low, mut enough) = (0, most);
-    while low < enough {
-        let middle = u128::midpoint(low, enough);
-        if reaches(middle) { enough = middle } else { low = middle + 1 }
-    }
-    Some(enough)
-}
-
-/// The number of probes that [`climb`] finds, and its rate.
-fn num_probes_and_rate(rates: &Rates, leveldb: BloomFilterShape, num_keys: usize) -> (u8, f64) {
-    let num_probes = leveldb.num_probes;
-    let start = num_probes.min(enough_probes(leveldb.num_bits(), num_keys));
-    let best = climb(rates, num_probes, start);
-    if num_keys < 20 && best.0 < num_probes {
-        let of_leveldb = rates.rate(num_probes);
-        if best.1 > WORTH_A_PROBE * of_leveldb {
-            return (num_probes, of_leveldb);
-        }
-    }
-    best
+    let is_short = leveldb.num_bits() < MANY_BITS;
+    let num_bytes = if is_short { short_length(leveldb, num_keys) } else { leveldb.num_bytes };
+    best_probes(num_bytes, leveldb.num_probes, num_keys)
 }
 
 /// LevelDB's number of probes, more while each is worth it, or fewer while the rate does not rise.
-fn climb(rates: &Rates, leveldb: u8, start: u8) -> (u8, f64) {
-    let mut best = (start, rates.rate(start));
-    for more in start + 1..=MAX_PROBES {
-        let is_leveldbs = more <= leveldb;
-        if more == UNWANTED_PROBES && !is_leveldbs {
-            continue;
-        }
-        let rate = rates.rate(more);
-        if rate >= best.1 * if is_leveldbs { 1.0 } else { WORTH_A_PROBE } {
+fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
+    let rates = Rates::new(num_bytes as u64 * 8, num_keys);
+    let with = |num_probes| {
+        let shape = BloomFilterShape { num_bytes, num_probes };
+        Expected { shape, rate: rates.rate(num_probes) }
+    };
+    let leveldbs = with(leveldb);
+    let mut best = leveldbs;
+    for more in (leveldb + 1..=MAX_PROBES).filter(|&more| more != UNWANTED_PROBES).map(with) {
+        if more.rate >= WORTH_A_PROBE * best.rate {
             break;
         }
-        best = (more, rate);
+        best = more;
     }
-    if best.0 > start {
+    if best.shape.num_probes > leveldb {
         return best;
     }
-    for fewer in (1..start).rev() {
-        let rate = rates.rate(fewer);
-        if rate <= best.1 {
-            best = (fewer, rate);
-        } else if fewer != 3 {
-            // A third probe alone may gain nothing, and with a fourth one much.
+    for fewer in (1..leveldb).rev().map(with) {
+        if fewer.rate > best.rate {
             break;
         }
+        best = fewer;
     }
-    best
-}
-
-/// Where to begin, which only decides how long it takes: about where lookalikes begin to make up most
-/// false positives, fitted at 24 to 64 bits for each of up to a million keys.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-fn enough_probes(num_bits: u64, num_keys: usize) -> u8 {
-    let [bits, keys] = [num_bits, num_keys as u64].map(|n| f64::from(n.ilog2()) + 0.5);
-    ((2.0 + 0.43 * keys * (7.4 - (bits - keys))) as u8).max(4)
+    let is_worth_it = num_keys >= 20 || best.rate <= WORTH_A_PROBE * leveldbs.rate;
+    if is_worth_it { best } else { leveldbs }
 }
 
 /// LevelDB's length or an odd one next to it: at most 3 bytes shorter, or 1 for fewer than 24 keys and
@@ -219,22 +161,38 @@ fn long_length(longest: usize) -> usize {
     // by the factors, so at least three of twelve lengths have none of them.
     let apart = ((longest >> 13) + 1).next_power_of_two().max(2);
     let has_none = |num_bytes: &usize| FACTORS.iter().all(|(factor, _)| num_bytes % factor != 0);
-    let with_cost = |num_bytes| {
+    let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(Long::new);
+    candidates.reduce(Long::better).map_or(odd, |long| long.num_bytes)
+}
+
+/// A length from [`MANY_BITS`] on.
+struct Long {
+    num_bytes: usize,
+    cost: f64,
+    /// The square of the length of the [lattice](Lattice)'s shortest vector.
+    shortest: f64,
+}
+
+impl Long {
+    fn new(num_bytes: usize) -> Self {
         let num_bits = num_bytes as u64 * 8;
         let lattice = Lattice::new(num_bits);
         // Each unit makes some 10 to 16% more false positives with 3 or 4 probes.
         let cost = lattice.meetings()
             + if is_resonant(num_bytes) { RESONANT_OF_MANY } else { 0.0 }
             + if sevenths_meet(num_bits) { SEVENTHS_MEET } else { 0.0 };
-        (num_bytes, cost, dot(lattice.basis[0], lattice.basis[0]))
-    };
-    let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(with_cost);
-    let better = |a: (usize, f64, f64), b: (usize, f64, f64)| {
+        Self { num_bytes, cost, shortest: lattice.shortest() }
+    }
+
+    fn better(self, other: Self) -> Self {
         // In many large filters no two meet, in some only just: where the shortest vector is short.
-        let is_better = if (a.1 - b.1).abs() < AS_GOOD { b.2 > 2.0 * a.2 } else { b.1 < a.1 };
-        if is_better { b } else { a }
-    };
-    candidates.reduce(better).map_or(odd, |(num_bytes, ..)| num_bytes)
+        let is_better = if (self.cost - other.cost).abs() < AS_GOOD {
+            other.shortest > self.shortest
+        } else {
+            other.cost < self.cost
+        };
+        if is_better { other } else { self }
+    }
 }
 
 /// Whether a multiple of the length is close to one of 2<sup>16</sup> bytes; the larger, the closer it
@@ -264,24 +222,4 @@ fn is_resonant(num_bytes: usize) -> bool {
 fn sevenths_meet(num_bits: u64) -> bool {
     let multiple = (num_bits + (1 << 18)) >> 19;
     num_bits.abs_diff(multiple << 19) <= num_bits >> 13 && multiple % 2 == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_climb_ends_where_one_from_leveldbs_number_of_probes_does() {
-        for millibits in (1_000..=64_000).step_by(619) {
-            for num_keys in (0..24).flat_map(|log2| [4, 5, 6].map(|quarters| quarters << log2 >> 2))
-            {
-                let leveldb = BloomFilterShape::leveldb(num_keys, millibits).unwrap();
-                let rates = Rates::new(leveldb.num_bits(), num_keys);
-                let probes = leveldb.num_probes;
-                let start = probes.min(enough_probes(leveldb.num_bits(), num_keys));
-                let [found, expected] = [start, probes].map(|start| climb(&rates, probes, start));
-                assert_eq!(found.0, expected.0, "{num_keys} keys, {millibits} millibits");
-            }
-        }
-    }
 }
