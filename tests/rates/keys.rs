@@ -160,6 +160,58 @@ fn means_at_60_random_sizes_are_below_3_5_times_leveldbs() {
     assert!(above.is_empty(), "above the limit: {above:#?}");
 }
 
+/// Asserts that with none of `millibits` per key tuned filters of 2 to 15 keys match more than 1.05
+/// times as many absent keys as LevelDB's; prints how much they match.
+fn assert_few_keys_are_no_worse(millibits: &[usize], kinds: &[&Kind], num_runs: u64) {
+    let mut above = vec![];
+    for kind in kinds {
+        let mut ratios = vec![];
+        for num_keys in 2..=15 {
+            let runs: Vec<_> = (0..num_runs).map(|seed| Run::draw(kind, num_keys, seed)).collect();
+            let mut last = None;
+            for &millibits in millibits {
+                let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+                let shapes = [policy, policy.tuned()].map(|policy| policy.shape(num_keys));
+                if shapes[0] == shapes[1] || last.replace(shapes) == Some(shapes) {
+                    continue;
+                }
+                let mut rates = Rates::default();
+                for run in &runs {
+                    rates.measure(run, millibits);
+                }
+                let line = format!("{}, {num_keys} keys, {millibits}{}", kind.name, rates.show());
+                if rates.exceeds(1.05) {
+                    above.push(line.clone());
+                }
+                ratios.push((rates.ratio(), line));
+            }
+        }
+        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+        println!(
+            "{} shapes, {} in half, at most{}",
+            ratios.len(),
+            ratios[ratios.len() / 2].0,
+            ratios[ratios.len() - 1].1
+        );
+    }
+    assert!(above.is_empty(), "above 1.05: {above:#?}");
+}
+
+#[test]
+fn tuned_filters_of_2_to_15_keys_match_no_more_neighbours_than_leveldbs() {
+    let kinds = [&COUNTERS[0], &COUNTERS[1], &DIGITS[1], &DIGITS[2]];
+    let millibits: Vec<_> = (4_000..=20_000).step_by(1_000).collect();
+    assert_few_keys_are_no_worse(&millibits, &kinds, 300);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn tuned_filters_of_2_to_15_keys_match_no_more_of_each_kind_than_leveldbs() {
+    let kinds: Vec<_> = COUNTERS.iter().chain(&SPARSE_COUNTERS).chain(&DIGITS).collect();
+    let millibits: Vec<_> = (4_000..=20_000).step_by(100).collect();
+    assert_few_keys_are_no_worse(&millibits, &kinds, 3_000);
+}
+
 /// The share of absent keys that filter blocks match, the mean over tables of 60,000 keys with
 /// values of 100 bytes, and the bytes of all blocks: for LevelDB's policy with `base_lg` 11, and
 /// for tuned filters with each of `base_lgs`.

@@ -13,9 +13,8 @@ use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, leveldb_num_p
 /// From this many bits on, a length is judged by how often third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
 
-/// A probe beyond LevelDB's number must remove 3% of the false positives, since counters have fewer
-/// without it. Below 20 keys, dropping probes must, too, since the formula favours few probes there:
-/// fitted to 8 to 13 keys with 6 to 10 bits each.
+/// Probes beyond LevelDB's number must each remove 3% of the false positives, since counters have
+/// fewer without them. Below 20 keys dropping some must, too.
 const WORTH_A_PROBE: f64 = 0.97;
 
 /// A seventh probe is eight steps from where counters' probes meet, so it finds more bits set for
@@ -23,12 +22,14 @@ const WORTH_A_PROBE: f64 = 0.97;
 const UNWANTED_PROBES: u8 = 7;
 
 /// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
-/// bytes, a power of two, a factor of 2<sup>32</sup> - 1, by which the remainders of all steps are
-/// nearly alike, and [resonance](is_resonant). Counters pay far more, but not all keys are counters.
-const EVEN: f64 = 0.4;
-const POWER_OF_TWO: f64 = 0.25;
-const FACTORS: [(usize, f64); 4] = [(3, 0.18), (5, 0.16), (17, 0.4), (257, 2.0)];
-const RESONANT: f64 = 0.4;
+/// bytes, a power of two, [resonance](is_resonant), and factors. Counters pay far more, but not all
+/// keys are counters.
+///
+/// 3, 5, 11 and 17 divide 2<sup>25</sup> - 2<sup>16</sup> - 1, and 257 divides
+/// 2<sup>25</sup> + 2<sup>16</sup> + 1: then a hash that wraps at 2<sup>32</sup> has the probes of
+/// the counter next to it.
+const FLAW: f64 = 0.4;
+const FACTORS: [(usize, f64); 5] = [(3, 0.25), (5, 0.25), (11, 0.25), (17, 0.5), (257, 0.5)];
 
 /// The cost of one byte less, times the number of keys or of bytes, whichever is larger.
 const A_BYTE: f64 = 4.2;
@@ -113,8 +114,11 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
         }
         best = fewer;
     }
+    // Counters have more false positives with fewer probes where the length has flaws.
+    let has_flaws = || best.shape.num_bits() < MANY_BITS && flaws(num_bytes, leveldb) > 0.0;
+    // The formula favours few probes for few keys.
     let is_worth_it = num_keys >= 20 || best.rate <= WORTH_A_PROBE * leveldbs.rate;
-    if is_worth_it { best } else { leveldbs }
+    if best.shape.num_probes < leveldb && (!is_worth_it || has_flaws()) { leveldbs } else { best }
 }
 
 /// LevelDB's length or an odd one next to it: at most 3 bytes shorter, or 1 for fewer than 24 keys and
@@ -144,13 +148,17 @@ fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
 
 /// What a length below [`MANY_BITS`] costs.
 fn flaws(num_bytes: usize, num_probes: u8) -> f64 {
-    let factors = FACTORS.into_iter().filter(|(factor, _)| num_bytes % factor == 0);
-    let mut flaws = factors.map(|(_, cost)| cost).sum::<f64>();
-    flaws += if num_bytes % 2 == 0 { EVEN } else { 0.0 };
-    flaws += if num_bytes.is_power_of_two() { POWER_OF_TWO } else { 0.0 };
+    let is_odd = num_bytes % 2 == 1;
     // Of two and three probes all second ones have nearly one remainder by 3.
-    flaws += if num_bytes % 3 == 0 && matches!(num_probes, 2 | 3) { EVEN } else { 0.0 };
-    if flaws == 0.0 && num_bytes >= 1024 && is_resonant(num_bytes) { RESONANT } else { flaws }
+    let is_hit_by_3 = num_bytes % 3 == 0 && matches!(num_probes, 2 | 3);
+    let flaws = [
+        (!is_odd, FLAW),
+        (num_bytes.is_power_of_two(), FLAW),
+        (is_hit_by_3, FLAW),
+        (is_odd && num_bytes >= 1024 && is_resonant(num_bytes), FLAW),
+    ];
+    let factors = FACTORS.map(|(factor, cost)| (num_bytes % factor == 0, cost));
+    flaws.into_iter().chain(factors).filter(|flaw| flaw.0).map(|flaw| flaw.1).sum()
 }
 
 /// Of a dozen odd lengths, at most 0.3% shorter, the one in which third probes, and so the probes of a
