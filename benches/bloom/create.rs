@@ -11,7 +11,7 @@ use crate::reference;
 pub(crate) fn bench(criterion: &mut Criterion) {
     let policy = BloomFilterPolicy::default();
     for key_len in KeyLen::ALL {
-        for num_keys in [32, 20_000, 2_000_000] {
+        for num_keys in [1, 4, 15, 32, 20_000, 2_000_000] {
             let keys = LazyCell::new(|| Keys::new(num_keys, key_len, 1));
             let keys = LazyCell::new(|| keys.slices());
             let name = format!("create, {num_keys} keys of {}", key_len.name());

@@ -34,6 +34,7 @@ const NUM_PROBES: [u8; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16,
 pub(crate) fn bench(criterion: &mut Criterion) {
     bench_by_keys(criterion);
     bench_by_probes(criterion);
+    bench_batches(criterion);
 }
 
 /// Single lookups in filters that are about half full.
@@ -60,6 +61,47 @@ fn bench_by_probes(criterion: &mut Criterion) {
             bench_single(&mut group, &filter, keys);
         }
     }
+}
+
+/// Few keys in a call, against one in each.
+fn bench_batches(criterion: &mut Criterion) {
+    let present = Keys::new(1_000, KeyLen::Fixed(16), 1);
+    let absent = Keys::new(10_000, KeyLen::Fixed(16), 2);
+    let (present, absent) = (present.slices(), absent.slices());
+    let mut filter = Vec::new();
+    BloomFilterPolicy::default().create_filter(&present, &mut filter);
+    let filter = BloomFilter::new(filter).expect("made by a policy");
+    let keys = either(&spread(&present, absent.len()), &absent);
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+    for len in [1, 2, 4, 8, 15, 16, 32] {
+        let group = &mut crate::group(criterion, &format!("batches of {len}"));
+        group.throughput(Throughput::Elements((keys.len() / len * len) as u64));
+        bench_batch(group, "keys", len, &keys, |keys, all| filter.keys_may_match(keys, all));
+        bench_batch(group, "keys, one at a time", len, &keys, |keys, all| {
+            keys.iter().zip(all).for_each(|(key, one)| *one = filter.key_may_match(key));
+        });
+        bench_batch(group, "hashes", len, &hashes, |hashes, all| {
+            filter.hashes_may_match(hashes, all);
+        });
+        bench_batch(group, "hashes, one at a time", len, &hashes, |hashes, all| {
+            hashes.iter().zip(all).for_each(|(&hash, one)| *one = filter.hash_may_match(hash));
+        });
+    }
+}
+
+fn bench_batch<T>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    len: usize,
+    keys: &[T],
+    may_match: impl Fn(&[T], &mut [bool]),
+) {
+    let mut matches = vec![false; len];
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| {
+            keys.chunks_exact(len).for_each(|keys| may_match(keys, black_box(&mut matches)));
+        });
+    });
 }
 
 fn bench_by_keys(criterion: &mut Criterion) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::bits::create::Maker;
+use super::bits::create::create;
 use super::policy::BloomFilterPolicy;
 use crate::{BloomHash, bloom_hash};
 
@@ -86,9 +86,7 @@ impl BloomFilterBuilder {
     ///
     /// As [`shape`](BloomFilterPolicy::shape) does; then the keys and `dst` are as before.
     pub fn finish_into(&mut self, policy: BloomFilterPolicy, dst: &mut Vec<u8>) {
-        let mut maker = Maker::new(policy.shape(self.len()), dst);
-        maker.add(&self.hashes);
-        maker.finish();
+        create(policy.shape(self.len()), &self.hashes, dst);
         self.clear();
     }
 }

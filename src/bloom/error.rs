@@ -27,6 +27,13 @@ pub enum InvalidFilter {
     },
 }
 
+impl InvalidFilter {
+    /// LevelDB's answer for every key.
+    pub(super) const fn may_match(self) -> bool {
+        matches!(self, Self::ReservedProbeCount { .. })
+    }
+}
+
 impl fmt::Display for InvalidFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

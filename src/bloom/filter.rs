@@ -99,6 +99,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// # Panics
     ///
     /// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
+    #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
         many::may_match(self.bits(), self.probes, keys, matches);
@@ -109,6 +110,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// # Panics
     ///
     /// If the slices differ in length.
+    #[inline]
     pub fn hashes_may_match(&self, hashes: &[BloomHash], matches: &mut [bool]) {
         assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
         many::may_match(self.bits(), self.probes, hashes, matches);

@@ -1,6 +1,6 @@
 //! The policy: the length and the number of probes of a filter, its bytes, and lookups.
 
-use super::bits::create::Maker;
+use super::bits::create::create;
 use super::bits::one::may_match_once;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, MAX_PROBES};
@@ -265,14 +265,9 @@ impl BloomFilterPolicy {
     /// If the slices differ in length.
     pub fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
         assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
-        // Below, parsing the filter takes longer than it saves.
-        if hashes.len() >= 8 {
-            if let Ok(filter) = BloomFilter::new(filter) {
-                return filter.hashes_may_match(hashes, matches);
-            }
-        }
-        for (&hash, matches) in hashes.iter().zip(matches) {
-            *matches = self.hash_may_match(hash, filter);
+        match BloomFilter::new(filter) {
+            Ok(filter) => filter.hashes_may_match(hashes, matches),
+            Err(invalid) => matches.fill(invalid.may_match()),
         }
     }
 }
@@ -306,9 +301,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Allocates only if `dst` has too little room, and scratch memory for filters above 8 MiB. Panics
     /// as `shape` does.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        let mut maker = Maker::new(self.shape(keys.len()), dst);
-        maker.add(keys);
-        maker.finish();
+        create(self.shape(keys.len()), keys, dst);
     }
 
     /// Whether `key` may be among the keys of `filter`.

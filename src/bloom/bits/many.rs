@@ -2,7 +2,7 @@
 
 use super::one::may_match_out_of_line;
 use super::probes::{Divisor, ProbeSeq, Probes, bit};
-use crate::{BloomHash, bloom_hashes};
+use crate::{BloomHash, bloom_hash, bloom_hashes};
 
 /// The keys of a [`Batch`]: enough to hide the latency of a step behind other keys, few enough for
 /// the first-level cache.
@@ -12,12 +12,21 @@ pub(crate) const BATCH: usize = 128;
 /// saves.
 pub(crate) const SMALL_BATCH: usize = 32;
 
+/// Fewer keys take less time one at a time: the benchmarks "batches" and "create" show it.
+pub(super) const MANY: usize = 16;
+
 /// Keys, or hashes of keys.
 pub(crate) trait Hashed: Sized {
+    fn bloom_hash(&self) -> BloomHash;
     fn hash_all(items: &[Self], hashes: &mut [BloomHash]);
 }
 
 impl Hashed for BloomHash {
+    #[inline]
+    fn bloom_hash(&self) -> BloomHash {
+        *self
+    }
+
     #[inline]
     fn hash_all(items: &[Self], hashes: &mut [BloomHash]) {
         hashes.copy_from_slice(items);
@@ -26,17 +35,41 @@ impl Hashed for BloomHash {
 
 impl<K: AsRef<[u8]>> Hashed for K {
     #[inline]
+    fn bloom_hash(&self) -> BloomHash {
+        bloom_hash(self.as_ref())
+    }
+
+    #[inline]
     fn hash_all(items: &[Self], hashes: &mut [BloomHash]) {
         bloom_hashes(items, hashes);
     }
 }
 
 /// Writes for each key whether all its bits are set.
+#[inline]
 pub(crate) fn may_match<T: Hashed>(bits: &[u8], probes: Probes, keys: &[T], matches: &mut [bool]) {
-    if keys.len() <= SMALL_BATCH {
-        Batch::<SMALL_BATCH>::new(probes).may_match(bits, keys, matches);
+    if keys.len() < MANY {
+        for (key, matches) in keys.iter().zip(matches) {
+            *matches = probes.may_match(bits, key.bloom_hash());
+        }
+    } else if keys.len() <= SMALL_BATCH {
+        look_up::<SMALL_BATCH, T>(bits, probes, keys, matches);
     } else {
-        Batch::<BATCH>::new(probes).may_match(bits, keys, matches);
+        look_up::<BATCH, T>(bits, probes, keys, matches);
+    }
+}
+
+#[inline(never)]
+fn look_up<const N: usize, T: Hashed>(
+    bits: &[u8],
+    probes: Probes,
+    keys: &[T],
+    matches: &mut [bool],
+) {
+    let mut batch = Batch::<N>::new(probes);
+    for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
+        batch.start(keys);
+        batch.look_up(bits, matches);
     }
 }
 
@@ -95,14 +128,6 @@ impl<const N: usize> Batch<N> {
                 advance_by_two(*divisor, hashes, deltas, first, second);
                 Some([first, second])
             }
-        }
-    }
-
-    /// Writes for each of any number of keys whether all its bits are set.
-    fn may_match<T: Hashed>(&mut self, bits: &[u8], keys: &[T], matches: &mut [bool]) {
-        for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
-            self.start(keys);
-            self.look_up(bits, matches);
         }
     }
 

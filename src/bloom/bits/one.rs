@@ -35,6 +35,7 @@ impl Probes {
     }
 
     /// Sets all bits of a key. `true` if they were set already.
+    #[inline]
     pub(crate) fn set_bits(&self, bits: &mut [u8], hash: BloomHash) -> bool {
         let mut all = 1;
         for (byte, bit) in self.bits_of(hash) {
