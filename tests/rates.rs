@@ -10,5 +10,6 @@ mod rates {
     mod measured;
     mod runs;
     mod sizing;
+    mod tables;
     mod tuned;
 }

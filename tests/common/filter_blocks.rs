@@ -1,14 +1,16 @@
-//! Filter blocks of tables with a [kind](super::kinds) of keys, laid out as LevelDB does.
+//! Filter blocks of tables that are laid out as LevelDB does it.
 
 use std::mem;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
-use super::kinds::Kind;
-
 /// Defaults of LevelDB's options.
 const BLOCK_SIZE: usize = 4096;
 const RESTART_INTERVAL: usize = 16;
+
+/// The least length of LevelDB's tables, unless its options say otherwise.
+#[allow(dead_code, reason = "not every crate uses it")]
+pub(crate) const TABLE_LEN: u64 = 2 << 20;
 
 /// After each data block: its compression type and its checksum.
 const BLOCK_TRAILER_LEN: usize = 5;
@@ -18,70 +20,132 @@ const KEY_TRAILER_LEN: usize = 8;
 
 /// A data block's end in the file, its keys, and the absent keys that would be looked up in it.
 #[derive(Default)]
-struct DataBlock {
+struct DataBlock<'a> {
     end: u64,
-    keys: Vec<Vec<u8>>,
-    absent: Vec<Vec<u8>>,
+    /// How many keys earlier blocks and tables have.
+    first: usize,
+    keys: Vec<&'a [u8]>,
+    absent: Vec<&'a [u8]>,
 }
 
 /// The data blocks of a table, not compressed.
-pub(crate) struct Table {
-    blocks: Vec<DataBlock>,
+pub(crate) struct Table<'a> {
+    blocks: Vec<DataBlock<'a>>,
 }
 
-impl Table {
-    /// The keys of a [run](Kind::visit), and values of `value_len` bytes, at most 127.
-    pub(crate) fn new(kind: &Kind, num_keys: usize, value_len: usize, seed: u64) -> Self {
-        let mut keys = Vec::with_capacity(2 * num_keys);
-        kind.visit(num_keys, seed, |key, is_present| keys.push((key.to_vec(), is_present)));
-        keys.sort_unstable();
-        let (mut blocks, mut block, mut len, mut end) = (vec![], DataBlock::default(), 0, 0);
+/// The lookups of absent keys in a table, or in a part of it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lookups {
+    pub(crate) num_lookups: usize,
+    pub(crate) num_matches: usize,
+}
+
+impl Lookups {
+    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
+    pub(crate) fn rate(self) -> f64 {
+        self.num_matches as f64 / self.num_lookups.max(1) as f64
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.num_lookups += other.num_lookups;
+        self.num_matches += other.num_matches;
+    }
+}
+
+impl<'a> Table<'a> {
+    /// Tables of at least `table_len` bytes, and a last one, with the present ones of the sorted
+    /// `keys`; `value_len(i)` is the length of the value of the `i`-th of them.
+    pub(crate) fn of_keys(
+        keys: &'a [(Vec<u8>, bool)],
+        table_len: u64,
+        value_len: impl Fn(usize) -> usize,
+    ) -> Vec<Self> {
+        let (mut tables, mut blocks, mut block) = (vec![], vec![], DataBlock::default());
+        let (mut len, mut end, mut num_keys) = (0, 0, 0);
         for (key, is_present) in keys {
             if !is_present {
                 // The index leads to the first block whose last key is not less than the key.
-                block.absent.push(key);
+                block.absent.push(key.as_slice());
                 continue;
+            }
+            if blocks.is_empty() && block.keys.is_empty() {
+                // LevelDB looks up no key below a table's first one.
+                block.absent.clear();
             }
             let shared = match block.keys.last() {
                 Some(last) if block.keys.len() % RESTART_INTERVAL != 0 => {
-                    last.iter().zip(&key).take_while(|(a, b)| a == b).count()
+                    last.iter().zip(key).take_while(|(a, b)| a == b).count()
                 }
                 _ => 0,
             };
-            len += 3 + key.len() + KEY_TRAILER_LEN - shared + value_len;
+            let value_len = value_len(num_keys);
+            len += 2 + varint_len(value_len) + key.len() + KEY_TRAILER_LEN - shared + value_len;
             block.keys.push(key);
-            let num_restarts = block.keys.len().div_ceil(RESTART_INTERVAL);
-            let block_len = len + 4 * num_restarts + 4;
+            num_keys += 1;
+            let block_len = len + 4 * block.keys.len().div_ceil(RESTART_INTERVAL) + 4;
             if block_len >= BLOCK_SIZE {
                 end += (block_len + BLOCK_TRAILER_LEN) as u64;
-                blocks.push(DataBlock { end, ..mem::take(&mut block) });
+                let next = DataBlock { first: num_keys, ..DataBlock::default() };
+                blocks.push(DataBlock { end, ..mem::replace(&mut block, next) });
                 len = 0;
+                if end >= table_len {
+                    tables.push(Self { blocks: mem::take(&mut blocks) });
+                    end = 0;
+                }
             }
         }
-        Self { blocks }
+        if !block.keys.is_empty() {
+            end += (len + 4 * block.keys.len().div_ceil(RESTART_INTERVAL) + 9) as u64;
+            blocks.push(DataBlock { end, ..block });
+        }
+        if !blocks.is_empty() {
+            tables.push(Self { blocks });
+        }
+        tables
     }
 
-    /// The share of absent keys that a filter block matches, and the block's bytes.
-    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
-    pub(crate) fn rate_and_len(&self, policy: BloomFilterPolicy, base_lg: u8) -> (f64, usize) {
-        let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
+    /// The filter block's length, and for each data block how many keys come before it and the
+    /// lookups of absent keys in it. Panics if the filter block loses a key.
+    pub(crate) fn measure(
+        &self,
+        mut builder: FilterBlockBuilder<BloomFilterPolicy>,
+    ) -> (usize, Vec<(usize, Lookups)>) {
         builder.start_block(0);
         for block in &self.blocks {
             block.keys.iter().for_each(|key| builder.add_key(key));
             builder.start_block(block.end);
         }
         let filter_block = builder.finish();
-        let reader = FilterBlockReader::new(policy, &filter_block);
-        let (mut matches, mut lookups, mut offset) = (0, 0, 0);
-        for block in &self.blocks {
-            assert!(
-                block.keys.iter().all(|key| reader.key_may_match(offset, key)),
-                "the filter block loses a key"
-            );
-            matches += block.absent.iter().filter(|key| reader.key_may_match(offset, key)).count();
-            lookups += block.absent.len();
+        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filter_block);
+        let mut offset = 0;
+        let lookups = self.blocks.iter().map(|block| {
+            let may_match = |key: &&&[u8]| reader.key_may_match(offset, key);
+            assert!(block.keys.iter().all(|key| may_match(&key)), "the filter block loses a key");
+            let num_matches = block.absent.iter().filter(may_match).count();
             offset = block.end;
-        }
-        (matches as f64 / lookups as f64, filter_block.len())
+            (block.first, Lookups { num_lookups: block.absent.len(), num_matches })
+        });
+        let lookups = lookups.collect();
+        (filter_block.len(), lookups)
     }
+}
+
+fn varint_len(number: usize) -> usize {
+    (number.max(1).ilog2() / 7 + 1) as usize
+}
+
+/// The share of absent keys that the tables' filter blocks match, and the blocks' length in all.
+pub(crate) fn rate_and_len(
+    tables: &[Table<'_>],
+    builder: &FilterBlockBuilder<BloomFilterPolicy>,
+) -> (f64, usize) {
+    let (mut all, mut len) = (Lookups::default(), 0);
+    for table in tables {
+        let (filter_block_len, blocks) = table.measure(builder.clone());
+        for (_, lookups) in blocks {
+            all.add(lookups);
+        }
+        len += filter_block_len;
+    }
+    (all.rate(), len)
 }

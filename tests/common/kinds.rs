@@ -23,9 +23,12 @@ enum Numbers {
     Steps(u64),
     /// Microseconds of independent events, with an absent one between each two.
     Times,
+    /// A time shifted by 24 bits, and a counter that goes on: bursts of up to 32 at a time, one in
+    /// eight absent, as is the next after each burst.
+    Bursts,
 }
 
-use Numbers::{Half, Steps, Times};
+use Numbers::{Bursts, Half, Steps, Times};
 
 const fn kind(
     name: &'static str,
@@ -61,7 +64,61 @@ pub(crate) const DIGITS: [Kind; 3] = [
     kind("8 hex digits", Half, 1 << 31, |_, n| format!("{n:08x}").into()),
 ];
 
+/// Digits of which few numbers are present.
+#[allow(dead_code, reason = "not every crate uses them")]
+pub(crate) const SPARSE_DIGITS: [Kind; 2] = [
+    kind("16 digits, step 10", Steps(10), u64::MAX, |_, n| format!("{n:016}").into()),
+    kind("16 digits, step 1,000", Steps(1000), u64::MAX, |_, n| format!("{n:016}").into()),
+];
+
 pub(crate) const MICROSECONDS: [Kind; 1] = [kind("u64 microseconds", Times, u64::MAX, big_endian)];
+
+/// Keys of two parts, the second of which counts.
+#[allow(dead_code, reason = "not every crate uses all")]
+pub(crate) const PARTS: [Kind; 4] = [
+    kind("user + sequence", Half, 1 << 40, |_, n| {
+        [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat()
+    }),
+    kind("x + y", Half, 1 << 28, |prefix, n| {
+        let corner = u32::from_le_bytes([prefix[0], prefix[1], prefix[2], 0]);
+        [corner + low_u32(n >> 8), corner + low_u32(n & 255)].map(u32::to_be_bytes).concat()
+    }),
+    kind("IPv4", Half, 1 << 24, |_, n| {
+        // 64 hosts in networks all over the addresses: an odd factor keeps them apart.
+        (low_u32(n >> 6).wrapping_mul(0x9e3779b1) << 8 | low_u32(n & 63)).to_be_bytes().into()
+    }),
+    kind("date + 4 digits", Half, 100_000, |_, n| {
+        let (day, number) = (n / 500, n % 500);
+        let (year, month) = (2000 + day / 360, 1 + day / 30 % 12);
+        format!("{year}{month:02}{:02}{number:04}", 1 + day % 30).into()
+    }),
+];
+
+/// Identifiers of a time and a counter.
+#[allow(dead_code, reason = "not every crate uses all")]
+pub(crate) const IDS: [Kind; 2] = [
+    kind("ObjectId", Bursts, 1 << 28, |process, n| {
+        let seconds = 1_600_000_000 + low_u32(n >> 24);
+        let counter = low_u32(n & 0xffffff).to_be_bytes();
+        [&seconds.to_be_bytes(), &process[..5], &counter[1..]].concat()
+    }),
+    kind("ULID, monotonic", Bursts, 1 << 38, |seed, n| {
+        let (milliseconds, counter) = (n >> 24, u128::from(n & 0xffffff));
+        let random = (random_bytes(seed, milliseconds) >> 49) + counter;
+        (u128::from(1_600_000_000_000 + milliseconds) << 80 | random).to_be_bytes().into()
+    }),
+];
+
+#[allow(dead_code, reason = "not every crate uses it")]
+pub(crate) const U32: Kind =
+    kind("u32 big-endian", Half, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
+
+/// The one kind of which ranges match more than LevelDB's filters: up to one in 10 has the hash of
+/// another within some thousand keys.
+#[allow(dead_code, reason = "not every crate uses it")]
+pub(crate) const UTF_16: Kind = kind("digits in UTF-16", Half, 90_000_000, |_, n| {
+    format!("{n:08}").encode_utf16().flat_map(u16::to_be_bytes).collect()
+});
 
 pub(crate) const RANDOM: [Kind; 3] = [
     kind("random", Half, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into()),
@@ -76,6 +133,11 @@ pub(crate) const NAMES: [Kind; 1] =
 #[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const NINE_BYTES: Kind =
     kind("a byte, u64", Half, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
+
+#[expect(clippy::cast_possible_truncation, reason = "as its name says")]
+fn low_u32(number: u64) -> u32 {
+    number as u32
+}
 
 fn random_bytes(seed: [u8; 8], number: u64) -> u128 {
     let seed = u64::from_be_bytes(seed).wrapping_add(number);
@@ -126,7 +188,29 @@ impl Kind {
                     time += gap;
                 }
             }
+            Bursts => {
+                let (mut time, mut counter, mut left) = (start, word(), num_keys);
+                while left > 0 {
+                    for i in 0..=word() % 32 {
+                        let is_present = left > 0 && (i == 0 || word() % 8 > 0);
+                        left -= u64::from(is_present);
+                        visit(time << 24 | counter & 0xffffff, is_present);
+                        counter += 1;
+                    }
+                    visit(time << 24 | counter & 0xffffff, false);
+                    time += 1 + word() % 8;
+                }
+            }
         }
+    }
+
+    /// The keys that `visit` gets, sorted.
+    #[allow(dead_code, reason = "not every crate uses it")]
+    pub(crate) fn sorted(&self, num_keys: usize, seed: u64) -> Vec<(Vec<u8>, bool)> {
+        let mut keys = Vec::with_capacity(2 * num_keys);
+        self.visit(num_keys, seed, |key, is_present| keys.push((key.to_vec(), is_present)));
+        keys.sort_unstable();
+        keys
     }
 }
 

@@ -75,7 +75,7 @@ fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
 }
 
 fn report(options: &Options<'_>) -> Result<(), Box<dyn Error>> {
-    for line in keys::table() {
+    for line in keys::tables() {
         print(&[line])?;
     }
     print(&[""])?;

@@ -5,7 +5,6 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
-use crate::common::filter_blocks::Table;
 use crate::common::kinds::{
     COUNTERS, DIGITS, Kind, MICROSECONDS, NAMES, RANDOM, Run, SPARSE_COUNTERS,
 };
@@ -210,50 +209,4 @@ fn tuned_filters_of_2_to_15_keys_match_no_more_of_each_kind_than_leveldbs() {
     let kinds: Vec<_> = COUNTERS.iter().chain(&SPARSE_COUNTERS).chain(&DIGITS).collect();
     let millibits: Vec<_> = (4_000..=20_000).step_by(100).collect();
     assert_few_keys_are_no_worse(&millibits, &kinds, 3_000);
-}
-
-/// The share of absent keys that filter blocks match, the mean over tables of 60,000 keys with
-/// values of 100 bytes, and the bytes of all blocks: for LevelDB's policy with `base_lg` 11, and
-/// for tuned filters with each of `base_lgs`.
-fn filter_blocks(kind: &Kind, num_tables: u64, base_lgs: &[u8]) -> Vec<(f64, usize)> {
-    let leveldb = BloomFilterPolicy::new(10);
-    let tables: Vec<_> = (0..num_tables).map(|seed| Table::new(kind, 60_000, 100, seed)).collect();
-    let tuned = base_lgs.iter().map(|&base_lg| (leveldb.tuned(), base_lg));
-    let mean = |(policy, base_lg)| {
-        let measured = tables.iter().map(|table| table.rate_and_len(policy, base_lg));
-        let (rates, lens): (Vec<_>, Vec<_>) = measured.unzip();
-        (rates.iter().sum::<f64>() / num_tables as f64, lens.iter().sum())
-    };
-    let measured: Vec<_> = std::iter::once((leveldb, 11)).chain(tuned).map(mean).collect();
-    println!("{:17} {measured:?}", kind.name);
-    measured
-}
-
-#[track_caller]
-fn assert_512_kib_suffice(kind: &Kind, num_tables: u64) {
-    let measured = filter_blocks(kind, num_tables, &[19]);
-    let [(_, leveldb_len), (rate, len)] = measured[..] else { unreachable!("two") };
-    assert!(rate <= 0.0135 && len < leveldb_len, "{}: {measured:?}", kind.name);
-}
-
-#[test]
-fn filters_for_512_kib_match_at_most_1_35_percent_in_fewer_bytes_than_leveldbs() {
-    for kind in [&COUNTERS[0], &DIGITS[1], &DIGITS[2], &RANDOM[0]] {
-        assert_512_kib_suffice(kind, 1);
-    }
-}
-
-#[test]
-#[ignore = "takes ten seconds"]
-fn filters_for_512_kib_match_at_most_1_35_percent_of_each_kind_of_keys() {
-    for kind in LIMITS.iter().flat_map(|(kinds, _)| kinds.iter()) {
-        assert_512_kib_suffice(kind, 8);
-    }
-}
-
-#[test]
-fn filters_for_16_and_64_kib_match_at_most_20_and_3_percent_of_counters() {
-    let measured = filter_blocks(&COUNTERS[0], 4, &[14, 16]);
-    let [_, by_14, by_16] = measured[..] else { unreachable!("three") };
-    assert!(by_14.0 <= 0.20 && by_16.0 <= 0.03, "{measured:?}");
 }
