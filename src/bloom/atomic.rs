@@ -62,11 +62,7 @@ impl AtomicBloomFilter {
     /// Inserts the user key with this [`bloom_hash`]. Returns `true` if the filter matched it before.
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
-        let mut all = 1;
-        for (byte, bit) in self.probes.bits_of(hash) {
-            all &= self.bytes[byte].fetch_or(1 << bit, Ordering::Relaxed) >> bit;
-        }
-        all & 1 != 0
+        self.probes.set_bits_in(|byte, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed), hash)
     }
 
     /// Whether `key` may be among the filter's keys.

@@ -29,7 +29,8 @@ pub enum InvalidFilter {
 
 impl InvalidFilter {
     /// LevelDB's answer for every key.
-    pub(super) const fn may_match(self) -> bool {
+    #[inline]
+    pub(super) fn may_match(self) -> bool {
         matches!(self, Self::ReservedProbeCount { .. })
     }
 }

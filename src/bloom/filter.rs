@@ -6,7 +6,6 @@ use super::bits::many;
 use super::bits::probes::Probes;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES};
-use super::shaping::different_third_probes;
 use crate::{BloomHash, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
@@ -62,15 +61,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
-        match *bytes.as_ref() {
-            [] | [_] => Err(InvalidFilter::TooShort { len: bytes.as_ref().len() }),
-            [.., num_probes] if num_probes > MAX_PROBES => {
-                Err(InvalidFilter::ReservedProbeCount { num_probes })
-            }
-            [ref bits @ .., num_probes] => {
-                Ok(Self { probes: Probes::new(bits.len(), num_probes), bytes })
-            }
-        }
+        let (bits, num_probes) = parse(bytes.as_ref())?;
+        Ok(Self { probes: Probes::new(bits.len(), num_probes), bytes })
     }
 
     /// Whether `key` may be among the filter's keys.
@@ -153,32 +145,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.count_ones() as f64 / self.shape().num_bits() as f64
     }
 
-    /// Estimates the number of different keys in the filter from the share of set bits.
-    ///
-    /// At 5 to 30 bits per key, from 100 keys up, half of the estimates were within 1% and nine in ten
-    /// within 3%, or twice that with twice the keys that the filter was made for. With 10 to 99 keys:
-    /// 3.5% and 10%; with fewer, 10% and 25%, and almost 100% at worst. Infinite if all bits are set or
-    /// the probe count is 0. Takes time linear in the filter's length.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
-    pub fn estimated_num_keys(&self) -> f64 {
-        let shape = self.shape();
-        if shape.num_probes() == 0 {
-            return f64::INFINITY;
-        }
-        // As many different probes would set these bits, if only third probes coincided.
-        let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
-        let num_probes = f64::from(shape.num_probes());
-        let mut num_keys = probes / num_probes;
-        if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {
-            // The first guess is at most a third too low; four rounds reduce that below 0.1%.
-            for _ in 0..4 {
-                num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
-            }
-        }
-        num_keys
-    }
-
     #[inline]
     fn bits(&self) -> &[u8] {
         let bytes = self.bytes.as_ref();
@@ -231,6 +197,18 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         let bytes = self.bytes.as_mut();
         let num_bytes = bytes.len() - 1;
         &mut bytes[..num_bytes]
+    }
+}
+
+/// A filter's bits and its number of probes.
+#[inline]
+pub(super) fn parse(filter: &[u8]) -> Result<(&[u8], u8), InvalidFilter> {
+    match *filter {
+        [] | [_] => Err(InvalidFilter::TooShort { len: filter.len() }),
+        [.., num_probes] if num_probes > MAX_PROBES => {
+            Err(InvalidFilter::ReservedProbeCount { num_probes })
+        }
+        [ref bits @ .., num_probes] => Ok((bits, num_probes)),
     }
 }
 

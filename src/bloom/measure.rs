@@ -1,10 +1,11 @@
-//! Measuring false-positive rates.
+//! What a filter holds and matches: its number of keys, estimated, and false-positive rates, measured.
 
 use super::bits::create::Maker;
 use super::bits::many::BATCH;
 use super::bits::probes::Probes;
 use super::filter::BloomFilter;
 use super::shape::BloomFilterShape;
+use super::shaping::different_third_probes;
 use crate::BloomHash;
 
 /// The fewest lookups: many, since small filters differ from each other.
@@ -63,6 +64,32 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         let mut trial = Trial::default();
         trial.look_up(self, usize::MAX);
         trial.rate()
+    }
+
+    /// Estimates the number of different keys in the filter from the share of set bits.
+    ///
+    /// At 5 to 30 bits per key, from 100 keys up, half of the estimates were within 1% and nine in ten
+    /// within 3%, or twice that with twice the keys that the filter was made for. With 10 to 99 keys:
+    /// 3.5% and 10%; with fewer, 10% and 25%, and almost 100% at worst. Infinite if all bits are set or
+    /// the probe count is 0. Takes time linear in the filter's length.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
+    pub fn estimated_num_keys(&self) -> f64 {
+        let shape = self.shape();
+        if shape.num_probes() == 0 {
+            return f64::INFINITY;
+        }
+        // As many different probes would set these bits, if only third probes coincided.
+        let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
+        let num_probes = f64::from(shape.num_probes());
+        let mut num_keys = probes / num_probes;
+        if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {
+            // The first guess is at most a third too low; four rounds reduce that below 0.1%.
+            for _ in 0..4 {
+                num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
+            }
+        }
+        num_keys
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::bits::create::create;
 use super::bits::one::may_match_once;
-use super::filter::BloomFilter;
+use super::error::InvalidFilter;
+use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
 use crate::hash::{BLOOM_SEED, hash};
@@ -253,7 +254,9 @@ impl BloomFilterPolicy {
     /// Takes time linear in the number of probes. Never panics, allocates nothing.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        answer(filter, |bits, num_probes| may_match_once(bits, num_probes, hash))
+        parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
+            may_match_once(bits, num_probes, hash)
+        })
     }
 
     /// [`BloomFilter::hashes_may_match`] for any bytes: writes the answer of
@@ -311,18 +314,9 @@ impl FilterPolicy for BloomFilterPolicy {
     /// of probes. Never panics, allocates nothing.
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        answer(filter, |bits, num_probes| key_may_match_once(key, bits, num_probes))
-    }
-}
-
-/// LevelDB's answer on any bytes; `may_match` tells whether a key's bits are set.
-#[inline]
-fn answer(filter: &[u8], may_match: impl FnOnce(&[u8], u8) -> bool) -> bool {
-    match filter.split_last() {
-        None | Some((_, [])) => false,
-        // Reserved for future encodings of short filters: consider it a match.
-        Some((&num_probes, _)) if num_probes > MAX_PROBES => true,
-        Some((&num_probes, bits)) => may_match(bits, num_probes),
+        parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
+            key_may_match_once(key, bits, num_probes)
+        })
     }
 }
 

@@ -35,7 +35,10 @@ const CLASSES: usize = 8;
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
     if keys.len() < GROUP {
-        return hash_few(keys, hashes);
+        for (key, hash) in keys.iter().zip(hashes) {
+            *hash = super::bloom_hash(key.as_ref());
+        }
+        return;
     }
     let mut done = 0; // the keys before this one
     for (index, group) in keys.chunks_exact(GROUP).enumerate() {
@@ -79,18 +82,11 @@ fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
         if keys.len() < GROUP {
-            hash_few(keys, hashes);
+            // Sorting would cost more than it saves.
+            bloom_hashes(keys, hashes);
         } else {
             hash_sorted(keys, hashes);
         }
-    }
-}
-
-/// Hashes fewer than [`GROUP`] keys, which sorting would delay, one at a time.
-#[inline]
-fn hash_few<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
-    for (key, hash) in keys.iter().zip(hashes) {
-        *hash = super::bloom_hash(key.as_ref());
     }
 }
 

@@ -53,23 +53,9 @@ pub(crate) fn may_match<T: Hashed>(bits: &[u8], probes: Probes, keys: &[T], matc
             *matches = probes.may_match(bits, key.bloom_hash());
         }
     } else if keys.len() <= SMALL_BATCH {
-        look_up::<SMALL_BATCH, T>(bits, probes, keys, matches);
+        Batch::<SMALL_BATCH>::may_match(probes, bits, keys, matches);
     } else {
-        look_up::<BATCH, T>(bits, probes, keys, matches);
-    }
-}
-
-#[inline(never)]
-fn look_up<const N: usize, T: Hashed>(
-    bits: &[u8],
-    probes: Probes,
-    keys: &[T],
-    matches: &mut [bool],
-) {
-    let mut batch = Batch::<N>::new(probes);
-    for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
-        batch.start(keys);
-        batch.look_up(bits, matches);
+        Batch::<BATCH>::may_match(probes, bits, keys, matches);
     }
 }
 
@@ -128,6 +114,16 @@ impl<const N: usize> Batch<N> {
                 advance_by_two(*divisor, hashes, deltas, first, second);
                 Some([first, second])
             }
+        }
+    }
+
+    /// Writes for each of any number of keys whether all its bits are set.
+    #[inline(never)]
+    fn may_match<T: Hashed>(probes: Probes, bits: &[u8], keys: &[T], matches: &mut [bool]) {
+        let mut batch = Self::new(probes);
+        for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
+            batch.start(keys);
+            batch.look_up(bits, matches);
         }
     }
 

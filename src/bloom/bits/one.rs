@@ -4,6 +4,8 @@
 //! it could jump. The benchmarks "6 probes", "7 probes", "10 probes" and "20 probes" show it.
 #![expect(clippy::inline_always, reason = "lookups take longer without")]
 
+use std::mem;
+
 use super::probes::{MAX_CACHED_BYTES, ProbeSeq, Probes, ROTATES_BYTES, byte_index};
 use crate::BloomHash;
 
@@ -37,11 +39,27 @@ impl Probes {
     /// Sets all bits of a key. `true` if they were set already.
     #[inline]
     pub(crate) fn set_bits(&self, bits: &mut [u8], hash: BloomHash) -> bool {
-        let mut all = 1;
-        for (byte, bit) in self.bits_of(hash) {
+        let set = |byte: usize, bit| {
             let byte = &mut bits[byte];
-            all &= *byte >> bit;
-            *byte |= 1 << bit;
+            mem::replace(byte, *byte | bit)
+        };
+        self.set_bits_in(set, hash)
+    }
+
+    /// [`set_bits`](Self::set_bits) in a filter where `set` sets a bit of a byte and returns that byte
+    /// as it was.
+    #[inline]
+    pub(crate) fn set_bits_in(
+        &self,
+        mut set: impl FnMut(usize, u8) -> u8,
+        hash: BloomHash,
+    ) -> bool {
+        let ProbeSeq { delta, mut hash } = ProbeSeq::new(hash);
+        let mut all = 1;
+        for _ in 0..self.count {
+            let byte = byte_index(self.reciprocal, self.num_bytes, hash);
+            all &= set(byte, 1 << (hash % 8)) >> (hash % 8);
+            hash = hash.wrapping_add(delta);
         }
         all & 1 != 0
     }

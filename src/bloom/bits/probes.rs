@@ -5,7 +5,7 @@
 //! and the bit is the sum modulo 2<sup>32</sup> modulo the number of bits.
 //!
 //! That last remainder is the costly part. [`byte_index`] computes it without a division for one key,
-//! [`Divisor`] for many. The loops over probes are [`Probes::bits_of`] to insert a key,
+//! [`Divisor`] for many. The loops over probes are [`Probes::set_bits_in`] to insert a key,
 //! `one::all_set_in` to look one up, and `many::advance` for many keys.
 
 use crate::BloomHash;
@@ -41,17 +41,6 @@ impl Probes {
     pub(super) fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
         #[expect(clippy::cast_possible_truncation, reason = "at most bits.len()")]
         &bits[..self.num_bytes as usize]
-    }
-
-    /// The byte of each of a key's bits, and the bit's place in it.
-    #[inline]
-    pub(crate) fn bits_of(self, hash: BloomHash) -> impl Iterator<Item = (usize, u32)> {
-        let ProbeSeq { delta, mut hash } = ProbeSeq::new(hash);
-        (0..self.count).map(move |_| {
-            let bit = (byte_index(self.reciprocal, self.num_bytes, hash), hash % 8);
-            hash = hash.wrapping_add(delta);
-            bit
-        })
     }
 }
 
