@@ -34,12 +34,6 @@ const CLASSES: usize = 8;
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
-    if keys.len() < GROUP {
-        for (key, hash) in keys.iter().zip(hashes) {
-            *hash = super::bloom_hash(key.as_ref());
-        }
-        return;
-    }
     let mut done = 0; // the keys before this one
     for (index, group) in keys.chunks_exact(GROUP).enumerate() {
         let len = group[0].as_ref().len();
@@ -53,8 +47,13 @@ pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
             hashes[start..done].copy_from_slice(&hash_group(group, len));
         }
     }
-    if done < keys.len() {
-        hash_mixed(&keys[done..], &mut hashes[done..]);
+    let (keys, hashes) = (&keys[done..], &mut hashes[done..]);
+    if keys.len() >= GROUP {
+        return hash_mixed(keys, hashes);
+    }
+    // Sorting would cost more than it saves.
+    for (key, hash) in keys.iter().zip(hashes) {
+        *hash = super::bloom_hash(key.as_ref());
     }
 }
 
@@ -81,12 +80,7 @@ fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
 /// Hashes keys of any lengths.
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
-        if keys.len() < GROUP {
-            // Sorting would cost more than it saves.
-            bloom_hashes(keys, hashes);
-        } else {
-            hash_sorted(keys, hashes);
-        }
+        hash_sorted(keys, hashes);
     }
 }
 
