@@ -10,11 +10,13 @@ pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
-/// The last one to three bytes are unsigned, as in LevelDB since 1.18. Before 1.18 they were signed
-/// on x86; the "2" in the policy's name marks the fix. Takes the length modulo 2<sup>32</sup>.
+/// If the length is no multiple of 4, the one to three bytes after the last multiple are unsigned,
+/// as in LevelDB since 1.18. Before, they were signed on x86; the "2" in the policy's name marks
+/// the fix. The length counts modulo 2<sup>32</sup>.
 ///
-/// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
-/// Takes time linear in `data.len()`.
+/// Mirrors `Hash` in LevelDB's [`util/hash.cc`]. Takes time linear in `data.len()`.
+///
+/// [`util/hash.cc`]: https://github.com/google/leveldb/blob/1.23/util/hash.cc
 ///
 /// ```
 /// assert_eq!(leveldb_filter::hash(b"", 0xbc9f1d34), 0xbc9f1d34);
@@ -73,7 +75,7 @@ impl BloomHash {
 /// [wrapper](crate::FilterPolicy#comparators) does: the hash of any other bytes misses keys.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
-// In line, it would take registers from a loop: a tenth slower in the benchmark "6 probes".
+// Inlined, it would take registers from a loop: a tenth slower in the benchmark "6 probes".
 #[inline(never)]
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
@@ -144,8 +146,8 @@ fn mix_rest(h: u32, data: &[u8]) -> u32 {
 
 /// `yes` if `condition`, else `no`.
 ///
-/// Not an `if`, which Rust 1.85 compiles to a branch around the computation of `yes`: mispredicted in
-/// the benchmark "lookup" with keys of 8 to 40 bytes. `.ci/codegen` looks for it.
+/// Not an `if`, which Rust 1.85 compiles to a branch around the computation of `yes`: mispredicted
+/// in the benchmark "lookup" with keys of 8 to 40 bytes. `.ci/codegen` looks for it.
 #[inline]
 fn choose(condition: bool, yes: u32, no: u32) -> u32 {
     let mask = u32::from(condition).wrapping_neg();

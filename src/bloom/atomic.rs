@@ -12,7 +12,7 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// A lookup finds every key whose insert happened before it. So insert a key here first: what makes
 /// the key itself visible to a reader, such as a lock, a channel, or a release store and an acquire
-/// load, then makes its bits visible, too. A lookup concurrent with the insert may answer either way.
+/// load, then makes its bits visible, too. A lookup during the insert may answer either way.
 /// Relaxed operations suffice: a byte only gains bits, and a load sees the last write that happened
 /// before it, or a later one.
 ///
@@ -22,7 +22,8 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(4_096)); // keys until a flush
+/// let most_keys = 4_096; // until a flush
+/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(most_keys));
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
@@ -59,7 +60,7 @@ impl AtomicBloomFilter {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Inserts the user key with this [`bloom_hash`]. Returns `true` if the filter matched it before.
+    /// [`insert`](Self::insert) for the user key with this [`bloom_hash`].
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         self.probes.set_bits_in(|byte, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed), hash)
@@ -99,8 +100,9 @@ impl AtomicBloomFilter {
         bits.iter().map(num_ones).sum::<u64>() as f64 / self.shape().num_bits() as f64
     }
 
-    /// The filter, byte-identical to inserting the same keys into a [`BloomFilter`]. Takes time linear
-    /// in its length. The last owner of an [`Arc`](std::sync::Arc) calls `Arc::into_inner` first.
+    /// The filter, with the bytes that inserting the same keys into a [`BloomFilter`] makes. Takes
+    /// time linear in its length. The last owner of an [`Arc`](std::sync::Arc) calls
+    /// `Arc::into_inner` first.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

@@ -10,8 +10,8 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// It keeps a 4-byte hash of each key. The policy comes last, since the best one may depend on the
 /// number of keys. The bytes are those of the policy's
-/// [`create_filter`](crate::FilterPolicy::create_filter). After each filter the builder is empty, and
-/// keeps its buffer for the next one.
+/// [`create_filter`](crate::FilterPolicy::create_filter). After each filter the builder is empty,
+/// but keeps its buffer for the next one.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -47,8 +47,7 @@ impl BloomFilterBuilder {
 
     /// Adds a key. Equal keys count each time, as in `create_filter`.
     ///
-    /// Takes time linear in the key's length. From 2 keys up the buffer has at most 8 bytes for each
-    /// key, or its capacity for an earlier filter, and 12 while it doubles.
+    /// Takes time linear in the key's length. Allocates as pushing a `u32` to a `Vec` does.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));
@@ -79,8 +78,8 @@ impl BloomFilterBuilder {
 
     /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys.
     ///
-    /// Without keys, the filter matches nothing. Takes time linear in the number of keys times that of
-    /// probes and in the filter's length. Allocates as `create_filter` does.
+    /// Without keys, the filter matches nothing. Takes time linear in the filter's length and in
+    /// the number of keys times that of probes. Allocates as `create_filter` does.
     ///
     /// # Panics
     ///

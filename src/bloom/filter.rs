@@ -10,12 +10,12 @@ use crate::{BloomHash, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
-/// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does, but faster, and fastest for many
-/// keys at once. To look up one key in many filters, [hash](crate::bloom_hash) it once. A filter in
-/// a mutable buffer can also insert keys, join another filter, and remove all keys.
+/// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does, but in less time. To look up
+/// one key in many filters, [hash](crate::bloom_hash) it once. A filter in a mutable buffer can
+/// also insert keys, merge another filter, and remove all keys.
 ///
-/// The buffer `B` must return the same bytes from every call of `as_ref` and `as_mut`, as every buffer
-/// in the standard library does; otherwise answers are unspecified and calls may panic.
+/// The buffer `B` must return the same bytes from every call of `as_ref` and `as_mut`, as every
+/// buffer in the standard library does; otherwise answers are unspecified and calls may panic.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -54,8 +54,8 @@ impl BloomFilter<Vec<u8>> {
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Parses a filter, in constant time.
     ///
-    /// Verify its block's checksum first: corrupt bits are no error here. Nor is a probe count of 0:
-    /// such a filter matches every key, as in LevelDB.
+    /// Verify its block's checksum first: corrupt bits are no error here. Nor is a probe count of
+    /// 0: such a filter matches every key, as in LevelDB.
     ///
     /// # Errors
     ///
@@ -82,15 +82,15 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.probes.may_match(self.bits(), hash)
     }
 
-    /// Looks up many keys, faster than one at a time: writes to `matches[i]` whether `keys[i]` may be
-    /// among the filter's keys.
+    /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
-    /// Overwrites all of `matches`. Takes time linear in the keys' lengths and in the number of probes.
-    /// Allocates nothing.
+    /// Overwrites all of `matches`. Takes as long as single lookups of up to 15 keys, and less for
+    /// more. Allocates nothing.
     ///
     /// # Panics
     ///
-    /// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
+    /// If the slices differ in length. May panic if a key's `as_ref` does not always return the
+    /// same bytes.
     #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
@@ -137,7 +137,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// The share of bits that are set, from 0 to 1.
     ///
-    /// About 0.45 with LevelDB's 10 bits per key, and 0.39 at 10 million keys; more in a filter of more
+    /// About 0.45 with LevelDB's 10 bits for each of 6 to 20,000 keys; more in a filter of more
     /// keys than it was made for. Takes time linear in the filter's length.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
@@ -155,21 +155,21 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
-    /// Takes time linear in the key's length and in the number of probes. Allocates nothing. To build a
-    /// whole filter, [`create_filter`](crate::FilterPolicy::create_filter) and
+    /// Takes time linear in the key's length and in the number of probes. Allocates nothing. To
+    /// build a whole filter, [`create_filter`](crate::FilterPolicy::create_filter) and
     /// [`BloomFilterBuilder`](crate::BloomFilterBuilder) are faster.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Inserts the user key with this [`bloom_hash`]. Returns `true` if the filter matched it before.
+    /// [`insert`](Self::insert) for the user key with this [`bloom_hash`].
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let probes = self.probes;
         probes.set_bits(self.bits_mut(), hash)
     }
 
-    /// Removes all keys, in time linear in the filter's length. Allocates nothing. With a probe count
-    /// of 0, the filter still matches every key.
+    /// Removes all keys, in time linear in the filter's length. Allocates nothing. With a probe
+    /// count of 0, the filter still matches every key.
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
     }

@@ -23,14 +23,16 @@ const MAX_SORTED: usize = 128;
 /// The classes of keys by their number of blocks; the last has all longer keys, too.
 const CLASSES: usize = 8;
 
-/// Hashes many user keys, faster than one at a time, for lookups in several filters: writes the
+/// Hashes many user keys for lookups in several filters: writes the
 /// [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 ///
-/// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing.
+/// Overwrites all of `hashes`. Takes time linear in the keys' bytes, from 8 keys up less than one
+/// call for each. Allocates nothing.
 ///
 /// # Panics
 ///
-/// If the slices differ in length; perhaps if calls of a key's `as_ref` return different bytes.
+/// If the slices differ in length. May panic if a key's `as_ref` does not always return the same
+/// bytes.
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
@@ -57,8 +59,8 @@ pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Hashes keys of one length, side by side: `.ci/codegen` checks it. With one length, branches on it
-/// are cheaper than the extra step of [`mix_rest`].
+/// Hashes keys of one length, side by side: `.ci/codegen` checks it. With one length, branches on
+/// it are cheaper than the extra step of [`mix_rest`].
 #[inline]
 fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];
@@ -113,8 +115,8 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Writes the indices of up to [`MAX_SORTED`] keys to their classes, which have [`MAX_SORTED`] places
-/// each, and returns the number of keys in each class in a byte each.
+/// Writes the indices of up to [`MAX_SORTED`] keys to their classes, which have [`MAX_SORTED`]
+/// places each, and returns the number of keys in each class in a byte each.
 #[expect(clippy::cast_possible_truncation, reason = "below 64, and the lowest byte matters")]
 fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
     // Sizes and indices are bytes.
@@ -124,7 +126,7 @@ fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) ->
     let mut prefetched = 0;
     for (index, key) in (0..).zip(keys) {
         let key = key.as_ref();
-        // Reads many far keys at once; hashing in the order of classes would wait for few at a time.
+        // Many keys that are in no cache are read at once; hashing reads few at a time.
         prefetched |= key.first().copied().unwrap_or(0);
         let class = key.len().min(8 * CLASSES - 1) / 8;
         let size = sizes.rotate_right(8 * class as u32);

@@ -1,5 +1,7 @@
 //! Estimates of the number of keys from a filter's bits.
 
+use std::ops::RangeInclusive;
+
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
 
 use super::mutating::filter_of_ones;
@@ -33,12 +35,18 @@ fn estimates_are_exact_for_empty_filters_and_infinite_for_full_ones() {
 }
 
 /// The median error of estimates, the 90th percentile and the maximum, in per cent, for filters
-/// with 5 to 30 bits per key and `fill` per cent of the keys that they were made for.
-fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) -> [f64; 3] {
+/// with `fill` per cent of the keys that they were made for.
+fn errors_of_estimates(
+    num_filters: usize,
+    (min, max): (usize, usize),
+    fill: usize,
+    bits_per_key: RangeInclusive<usize>,
+) -> [f64; 3] {
     let mut below = drawn(min as u64);
     let mut error = |seed| {
         let num_keys = min + of_any_magnitude(max - min + 1, &mut below) - 1;
-        let policy = BloomFilterPolicy::new(5 + below(26));
+        let choices = bits_per_key.end() - bits_per_key.start() + 1;
+        let policy = BloomFilterPolicy::new(bits_per_key.start() + below(choices));
         let hashes = random_hashes(num_keys, seed);
         let filter = filter_of_hashes(policy, (num_keys * 100).div_ceil(fill), &hashes);
         let exact = f64::from(u32::try_from(num_keys).expect("few"));
@@ -47,18 +55,26 @@ fn errors_of_estimates(num_filters: usize, min: usize, max: usize, fill: usize) 
     let mut errors: Vec<_> = (0..num_filters as u64).map(&mut error).collect();
     errors.sort_by(f64::total_cmp);
     let errors = [num_filters / 2, num_filters * 9 / 10, num_filters - 1].map(|i| errors[i]);
-    println!("{min} to {max} keys, {fill}% full: {errors:.1?}% off");
+    println!("{min} to {max} keys, {fill}% full, {bits_per_key:?} bits: {errors:.1?}% off");
     errors
 }
 
 /// Asserts the errors that the documentation of `estimated_num_keys` states.
 fn assert_estimates_are_near(num_filters: usize, max: usize) {
     for fill in [50, 100] {
-        assert_near(errors_of_estimates(num_filters, 1, 9, fill), [10.0, 25.0]);
-        assert_near(errors_of_estimates(num_filters, 10, 99, fill), [3.5, 10.0]);
-        assert_near(errors_of_estimates(num_filters, 100, max, fill), [1.0, 3.0]);
+        assert_near(errors_of_estimates(num_filters, (1, 9), fill, 5..=30), [10.0, 25.0]);
+        assert_near(errors_of_estimates(num_filters, (10, 99), fill, 5..=30), [3.5, 10.0]);
+        assert_near(errors_of_estimates(num_filters, (100, max), fill, 5..=30), [1.0, 3.0]);
     }
-    assert_near(errors_of_estimates(num_filters, 100, max, 200), [2.0, 6.0]);
+    assert_near(errors_of_estimates(num_filters, (100, max), 200, 5..=30), [2.0, 6.0]);
+    // The fewest bits are the worst.
+    for (fill, times) in [(100, 1.0), (200, 1.7)] {
+        let sizes = [(10, 99, [6.0, 14.0]), (100, 999, [2.0, 5.0]), (1_000, max, [1.0, 3.0])];
+        for (min, max, errors) in sizes {
+            let at_most = errors.map(|error| error * times);
+            assert_near(errors_of_estimates(num_filters, (min, max), fill, 5..=5), at_most);
+        }
+    }
 }
 
 #[track_caller]

@@ -98,21 +98,19 @@ fn set_all(bits: &mut [u8], positions: &[u32]) {
 #[inline]
 fn set_bit(bits: &mut [u8], position: u32) {
     static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-    // A table, because on some processors each shift of a byte waits for the one before. Loading four
-    // masks before four stores makes small filters slower on Zen 4.
+    // A table, because on some processors each shift of a byte waits for the one before.
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }
 
-/// The bits of a region: 256 KiB, which with its pending positions fit into a second-level cache of
-/// 512 KiB. 128 and 512 KiB are as fast on a Sapphire Rapids.
+/// The bits of a region: 256 KiB, which fit into a second-level cache of 512 KiB together with
+/// their pending positions.
 const REGION_BITS_LOG2: u32 = 21;
 const REGION_BITS: usize = 1 << REGION_BITS_LOG2;
 
 /// The most pending positions of a region: half of its memory.
 const MAX_PENDING: usize = REGION_BITS / 8 / 2 / size_of::<u32>();
 
-/// Gathers positions by region of the filter, to set many bits of one region at a time. The order in
-/// which bits are set does not matter.
+/// Gathers positions by region of the filter, to set many bits of one region at a time.
 struct Regions {
     /// [`MAX_PENDING`] slots for each region.
     pending: Vec<u32>,

@@ -8,8 +8,7 @@ use crate::{BloomHash, bloom_hash, bloom_hashes};
 /// the first-level cache.
 pub(crate) const BATCH: usize = 128;
 
-/// The keys of a small batch, for filter blocks: clearing arrays of [`BATCH`] would cost more than it
-/// saves.
+/// The keys of a small batch: clearing arrays of [`BATCH`] would cost more than it saves.
 pub(crate) const SMALL_BATCH: usize = 32;
 
 /// Fewer keys take less time one at a time: the benchmarks "batches" and "create" show it.
@@ -139,8 +138,8 @@ impl<const N: usize> Batch<N> {
             and_bits(bits, positions, all);
         }
 
-        // The remaining keys go on one at a time, unless they are many or have no probes left. Their
-        // number fits a byte; summing wider integers would make the whole lookup slower.
+        // The remaining keys go on one at a time, unless they are many or have no probes left.
+        // Their number fits a byte; summing wider integers would make the whole lookup slower.
         const { assert!(N <= u8::MAX as usize) };
         let keys_left: u8 = all.iter().map(|all| all & 1).sum();
         if self.probes_left == 0 || usize::from(keys_left) > matches.len() / 2 {
@@ -161,7 +160,8 @@ impl<const N: usize> Batch<N> {
     }
 }
 
-/// Ands the bits at each key's first and second position to its byte of `all`. `second` may be empty.
+/// Ands the bits at each key's first and, unless `second` is empty, second position to its byte of
+/// `all`.
 #[inline]
 fn and_bits(bits: &[u8], [first, second]: [&[u32]; 2], all: &mut [u8]) {
     // The same bit twice changes nothing.

@@ -1,7 +1,7 @@
 //! One key: whether all its bits are set, and setting them.
 //!
-//! Without the attributes, the compiler merges functions, which then spill registers, or calls where
-//! it could jump. The benchmarks "6 probes", "7 probes", "10 probes" and "20 probes" show it.
+//! Without the attributes, the compiler merges functions, which then spill registers, or it calls
+//! where it could jump. The benchmarks "6 probes", "7 probes", "10 probes" and "20 probes" show it.
 #![expect(clippy::inline_always, reason = "lookups take longer without")]
 
 use std::mem;
@@ -17,7 +17,7 @@ impl Probes {
         if bits.len() > MAX_CACHED_BYTES {
             uncached_may_match(self.reciprocal, self.reached(bits), seq, self.count)
         } else if self.count == 6 {
-            // LevelDB's number for 9 and 10 bits per key, in line with the caller.
+            // LevelDB's number for 9 and 10 bits per key: inlined.
             all_set::<6>(self.reciprocal, bits, seq)
         } else {
             may_match_out_of_line(self.reciprocal, bits, seq, self.count)
@@ -46,8 +46,7 @@ impl Probes {
         self.set_bits_in(set, hash)
     }
 
-    /// [`set_bits`](Self::set_bits) in a filter where `set` sets a bit of a byte and returns that byte
-    /// as it was.
+    /// [`set_bits`](Self::set_bits) where `set` sets a bit of a byte and returns the byte before.
     #[inline]
     pub(crate) fn set_bits_in(
         &self,
@@ -163,13 +162,14 @@ fn all_set_in(
     ProbeSeq { delta, mut hash }: ProbeSeq,
     count: u32,
 ) -> bool {
-    // Rotated to each byte's bit, which takes fewer registers than to shift the bytes: after the probe
-    // of hash `h`, bit `h % 8` tells whether all bits so far are set.
+    // Rotated to each byte's bit, which takes fewer registers than to shift the bytes: after the
+    // probe of hash `h`, bit `h % 8` tells whether all bits so far are set.
     let mut answer = u8::MAX;
     for _ in 0..count {
         let Some(byte) = byte(byte_index(reciprocal, num_bytes, hash)) else {
-            // Never reached. Returning the answer so far makes the compiler load each byte before the
-            // next index; before a panic it would delay all loads, and registers would run out.
+            // Never reached. Because it returns the answer so far, the compiler loads each byte
+            // before the next index; before a panic it would delay all loads, and run out of
+            // registers.
             return answer & 1 != 0;
         };
         answer = if ROTATES_BYTES {

@@ -1,11 +1,11 @@
 //! Which bits a key probes.
 //!
-//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: a
-//! key's hash is for its first probe, the hash rotated right by 17 bits is added for each further one,
-//! and the bit is the sum modulo 2<sup>32</sup> modulo the number of bits.
+//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: the
+//! first probe is a key's hash, each further one adds the hash rotated right by 17 bits, modulo
+//! 2<sup>32</sup>, and the bit is the probe modulo the number of bits.
 //!
-//! That last remainder is the costly part. [`byte_index`] computes it without a division for one key,
-//! [`Divisor`] for many. The loops over probes are [`Probes::set_bits_in`] to insert a key,
+//! That last remainder is the costly part. [`byte_index`] computes it without a division for one
+//! key, [`Divisor`] for many. The loops over probes are [`Probes::set_bits_in`] to insert a key,
 //! `one::all_set_in` to look one up, and `many::advance` for many keys.
 
 use crate::BloomHash;
@@ -100,9 +100,9 @@ impl Divisor {
     /// `hash` modulo the number of bits.
     ///
     /// The quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal / 2^shift`
-    /// is exact: the reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`, so the
-    /// quotient is too large by less than `x / 2^shift`, at most `1 / num_bytes`, and does not reach
-    /// the next whole number.
+    /// is exact: the reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`, so
+    /// the quotient is too large by less than `x / 2^shift`, at most `1 / num_bytes`, and does not
+    /// reach the next whole number.
     #[inline]
     pub(super) fn remainder(self, hash: u32) -> u32 {
         let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
