@@ -56,17 +56,17 @@ pub(in crate::bloom) fn tuned(
     min_bytes: usize,
 ) -> BloomFilterShape {
     let shape = shortened(leveldb, num_keys);
-    if shape.num_bytes < min_bytes { lengthened(min_bytes, num_keys) } else { shape }
+    if shape.num_bytes < min_bytes { lengthened(leveldb, min_bytes, num_keys) } else { shape }
 }
 
 /// Of `min_bytes` and the next seven lengths the first with the fewest flaws, with the probes that
-/// fit.
-fn lengthened(min_bytes: usize, num_keys: usize) -> BloomFilterShape {
+/// fit, but at most LevelDB's or 6: of more, counters' meet, and random keys hardly match anyway.
+fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> BloomFilterShape {
     let probes = |num_bytes| leveldb_num_probes(num_bytes as u128 * 8000 / num_keys as u128);
     let flaws = |&num_bytes: &usize| flaws(num_bytes, probes(num_bytes));
     let lengths = min_bytes..=min_bytes + 7;
     let num_bytes = lengths.min_by(|a, b| flaws(a).total_cmp(&flaws(b))).unwrap_or(min_bytes);
-    best_probes(num_bytes, probes(num_bytes), num_keys).shape
+    BloomFilterShape { num_bytes, num_probes: probes(num_bytes).min(leveldb.num_probes.max(6)) }
 }
 
 /// LevelDB's shape, or one at most as long with fewer false positives.
