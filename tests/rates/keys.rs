@@ -159,9 +159,9 @@ fn means_at_60_random_sizes_are_below_3_5_times_leveldbs() {
     assert!(above.is_empty(), "above the limit: {above:#?}");
 }
 
-/// Asserts that with none of `millibits` per key tuned filters of 2 to 15 keys match more than 1.05
+/// Asserts that with none of `millibits` per key tuned filters of 2 to 15 keys match more than `limit`
 /// times as many absent keys as LevelDB's; prints how much they match.
-fn assert_few_keys_are_no_worse(millibits: &[usize], kinds: &[&Kind], num_runs: u64) {
+fn assert_few_keys_match(limit: f64, kinds: &[&Kind], millibits: &[usize], num_runs: u64) {
     let mut above = vec![];
     for kind in kinds {
         let mut ratios = vec![];
@@ -179,7 +179,7 @@ fn assert_few_keys_are_no_worse(millibits: &[usize], kinds: &[&Kind], num_runs: 
                     rates.measure(run, millibits);
                 }
                 let line = format!("{}, {num_keys} keys, {millibits}{}", kind.name, rates.show());
-                if rates.exceeds(1.05) {
+                if rates.exceeds(limit) {
                     above.push(line.clone());
                 }
                 ratios.push((rates.ratio(), line));
@@ -193,20 +193,22 @@ fn assert_few_keys_are_no_worse(millibits: &[usize], kinds: &[&Kind], num_runs: 
             ratios[ratios.len() - 1].1
         );
     }
-    assert!(above.is_empty(), "above 1.05: {above:#?}");
+    assert!(above.is_empty(), "above {limit}: {above:#?}");
 }
 
 #[test]
-fn tuned_filters_of_2_to_15_keys_match_no_more_neighbours_than_leveldbs() {
+fn tuned_filters_of_2_to_15_keys_match_at_most_1_05_times_as_many_neighbours() {
     let kinds = [&COUNTERS[0], &COUNTERS[1], &DIGITS[1], &DIGITS[2]];
     let millibits: Vec<_> = (4_000..=20_000).step_by(1_000).collect();
-    assert_few_keys_are_no_worse(&millibits, &kinds, 300);
+    assert_few_keys_match(1.05, &kinds, &millibits, 300);
 }
 
+/// 21 instead of 22 bytes have up to 1.13 times as many counters in steps of 10, and fewer others.
 #[test]
-#[ignore = "takes minutes"]
-fn tuned_filters_of_2_to_15_keys_match_no_more_of_each_kind_than_leveldbs() {
-    let kinds: Vec<_> = COUNTERS.iter().chain(&SPARSE_COUNTERS).chain(&DIGITS).collect();
+#[ignore = "takes ten seconds"]
+fn tuned_filters_of_2_to_15_keys_match_at_most_1_05_times_as_many_of_each_kind() {
     let millibits: Vec<_> = (4_000..=20_000).step_by(100).collect();
-    assert_few_keys_are_no_worse(&millibits, &kinds, 3_000);
+    let kinds: Vec<_> = COUNTERS.iter().chain(&DIGITS).collect();
+    assert_few_keys_match(1.05, &kinds, &millibits, 3_000);
+    assert_few_keys_match(1.15, &SPARSE_COUNTERS.each_ref(), &millibits, 3_000);
 }

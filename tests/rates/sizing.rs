@@ -8,9 +8,9 @@ use crate::common::measure::{Effort, false_positive_rate};
 
 /// Random rates and numbers of keys.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10 million")]
-fn problems(count: usize, max_keys: f64) -> Vec<(f64, usize)> {
+fn problems(count: usize, min_keys: f64, max_keys: f64) -> Vec<(f64, usize)> {
     let rates = log_uniform(1e-5, 0.2, 1);
-    let keys = log_uniform(100.0, max_keys, 2).map(|num_keys| num_keys as usize);
+    let keys = log_uniform(min_keys, max_keys, 2).map(|num_keys| num_keys as usize);
     rates.zip(keys).take(count).collect()
 }
 
@@ -40,7 +40,7 @@ fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
 #[test]
 fn filters_made_for_a_rate_have_it() {
     let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
-    let ratios = measured_over_asked(&problems(50, 50_000.0), effort);
+    let ratios = measured_over_asked(&problems(50, 100.0, 50_000.0), effort);
     assert!(ratios.len() >= 25);
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
@@ -49,10 +49,35 @@ fn filters_made_for_a_rate_have_it() {
 #[ignore = "takes a minute with optimization"]
 fn filters_made_for_300_rates_have_them() {
     let effort = Effort { matches: 10_000, max_lookups: 100_000_000 };
-    let ratios = measured_over_asked(&problems(300, 1e7), effort);
+    let ratios = measured_over_asked(&problems(300, 100.0, 1e7), effort);
     let quarter = ratios.len() / 4;
     assert!(ratios[quarter] >= 0.98 && ratios[3 * quarter] <= 1.02, "{ratios:?}");
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
+}
+
+/// Prints for numbers of keys of each order of magnitude how far measured rates are from expected
+/// ones, for the header of `shaping/rate.rs`.
+#[test]
+#[ignore = "takes minutes with optimization"]
+fn expected_rates_are_about_those_that_filters_have() {
+    let effort = Effort { matches: 20_000, max_lookups: 1 << 26 };
+    for (keys, at_most) in [
+        ([1.0, 4.0], 1.5),
+        ([4.0, 16.0], 2.0),
+        ([16.0, 100.0], 1.6),
+        ([100.0, 1e3], 1.25),
+        ([1e3, 1e5], 1.15),
+        ([1e5, 1e6], 1.15),
+        ([1e6, 1e7], 1.15),
+    ] {
+        println!("{keys:?} keys");
+        let ratios = measured_over_asked(&problems(100, keys[0], keys[1]), effort);
+        let mut errors: Vec<_> = ratios.iter().map(|ratio| ratio.max(1.0 / ratio)).collect();
+        errors.sort_by(f64::total_cmp);
+        let [half, most] = [errors.len() / 2, errors.len() * 9 / 10].map(|i| errors[i]);
+        println!("off by {half:.3} in half, {most:.3} in nine of ten");
+        assert!(errors[errors.len() - 1] < at_most, "{keys:?}: {ratios:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! rate = all_set + lookalikes + keys / 2^32
-//! lookalikes = 2.22 * (keys + 3) * (1 - 2 / k) / (unset * bits)^2    0 with one or two probes
+//! lookalikes = 1.9 * keys / (unset * bits)^2    0 with one or two probes
 //!
 //! With one or two probes, or fewer bits than V:
 //!   unset = e^(-k l)
@@ -36,9 +36,7 @@
 //! | `mean`, `seen` | of values that no key has; the same, each value weighted by the hashes that have it |
 //! | `q` | of values in the middle third of all that no key has: 2<sup>17</sup> hashes have each |
 //!
-//! 2.22, the 3 beside it and 2.3 are fitted to 2,000 measured filters. Half of them and nine of ten
-//! are within: 2 to 5% and 5 to 19% below 20 keys, 1.6 and 4.6% at 100 to 999, 1 and 3% up to
-//! 100,000, 2.5 and 5.5% up to a million, 1.4 and 2.7% above.
+//! 1.9 and 2.3 are fitted; lookalikes are mostly a key's probes in one order or the other.
 
 /// The number of hashes.
 pub(super) const NUM_HASHES: f64 = 4294967296.0;
@@ -54,7 +52,6 @@ pub(super) struct Rates {
     /// The share of bits that one probe of each key leaves 0.
     unset_by_one: f64,
     third: Option<ThirdProbes>,
-    lookalikes: f64,
 }
 
 /// Where third probes go, in a filter that has more bits than they have values.
@@ -89,7 +86,6 @@ impl Rates {
             keys,
             unset_by_one: 1.0 - probability_of_hit(keys / bits),
             third: ThirdProbes::new(bits, keys),
-            lookalikes: 2.22 * (keys + 3.0),
         }
     }
 
@@ -114,7 +110,7 @@ impl Rates {
         let unset = unset * self.bits;
         let lookalikes = match num_probes {
             0..=2 => 0.0,
-            _ => self.lookalikes * (probes - 2.0) / (probes * unset * unset),
+            _ => 1.9 * self.keys / (unset * unset),
         };
         (all_set + lookalikes + self.keys / NUM_HASHES).min(1.0)
     }

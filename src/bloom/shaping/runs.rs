@@ -99,9 +99,8 @@ impl SortedRun {
         }
         // Where most false positives share a key's hash, more bytes hardly help.
         let least_rate = 1.01 * float(self.keys_per_filter as u64) / NUM_HASHES;
-        let most_useful = self.keys_per_filter.saturating_mul(8).max(8);
         let (mut num_bytes, mut last) = (8, Choice::NONE);
-        while num_bytes <= most_useful && last.len < most && last.rate > least_rate {
+        while last.len < most && last.rate > least_rate {
             let Some(choice) = self.choice(self.millibits(num_bytes)) else { break };
             if choice.rate < last.rate && choice.len >= last.len {
                 let is_bridged = |hull: &[Choice]| match hull {
@@ -206,7 +205,7 @@ impl<'a> Market<'a> {
             self.runs.iter().zip(&self.hulls).map(choice).collect::<Option<Vec<_>>>()
         };
         let mut most = 0;
-        for more in (0..16).rev().map(|bit| 1 << bit) {
+        for more in (0..24).rev().map(|bit| 1 << bit) {
             most += if choices(most + more).is_some() { more } else { 0 };
         }
         choices(most)
@@ -230,8 +229,10 @@ pub(in crate::bloom) fn millibits_for_runs(
     // What is spent before may be what the first step of a long run lacks.
     let mut longest: Vec<_> = (0..runs.len()).filter(|&run| market.hulls[run].len() > 1).collect();
     longest.sort_by_key(|&run| Reverse(market.hulls[run][1].len));
-    for num_first in 1..=longest.len().min(4) {
-        consider(market.spend(none.clone(), &longest[..num_first]), 1.0);
+    for subset in 1..1 << longest.len().min(3) {
+        let is_first = |i: &usize| subset >> i & 1 == 1;
+        let first: Vec<_> = (0..3).filter(is_first).map(|i| longest[i]).collect();
+        consider(market.spend(none.clone(), &first), 1.0);
     }
     if let Some(equal) = market.equal() {
         consider(market.spend(equal, &[]), CERTAIN);

@@ -14,12 +14,16 @@ use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, leveldb_num_p
 const MANY_BITS: u64 = 1 << 16;
 
 /// Probes beyond LevelDB's number must each remove 3% of the false positives, since counters have
-/// fewer without them. Below 20 keys dropping some must, too.
+/// fewer without them.
 const WORTH_A_PROBE: f64 = 0.97;
 
 /// A seventh probe is eight steps from where counters' probes meet, so it finds more bits set for
 /// them: 100,000 counters in 124,997 bytes have 0.95% with 6 probes, 1.3% with 7 and 1.2% with 8.
 const UNWANTED_PROBES: u8 = 7;
+
+/// In lengths with flaws counters have fewer false positives with LevelDB's number of probes than
+/// with fewer, if it is at most this: up to 20 bits per key.
+const MOST_IF_FLAWED: u8 = 13;
 
 /// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
 /// bytes, a power of two, [resonance](is_resonant), and factors. Counters pay far more, but not all
@@ -29,7 +33,7 @@ const UNWANTED_PROBES: u8 = 7;
 /// 2<sup>25</sup> + 2<sup>16</sup> + 1: then a hash that wraps at 2<sup>32</sup> has the probes of
 /// the counter next to it.
 const FLAW: f64 = 0.4;
-const FACTORS: [(usize, f64); 5] = [(3, 0.25), (5, 0.25), (11, 0.25), (17, 0.5), (257, 0.5)];
+const FACTORS: [(usize, f64); 5] = [(3, 0.25), (5, 0.25), (11, 0.28), (17, 0.5), (257, 0.5)];
 
 /// The cost of one byte less, times the number of keys or of bytes, whichever is larger.
 const A_BYTE: f64 = 4.2;
@@ -105,7 +109,10 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
         }
         best = more;
     }
-    if best.shape.num_probes > leveldb {
+    let keeps_leveldbs = leveldb <= MOST_IF_FLAWED
+        && leveldbs.shape.num_bits() < MANY_BITS
+        && flaws(num_bytes, leveldb) > 0.25;
+    if best.shape.num_probes > leveldb || keeps_leveldbs {
         return best;
     }
     for fewer in (1..leveldb).rev().map(with) {
@@ -114,19 +121,15 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
         }
         best = fewer;
     }
-    // Counters have more false positives with fewer probes where the length has flaws.
-    let has_flaws = || best.shape.num_bits() < MANY_BITS && flaws(num_bytes, leveldb) > 0.0;
-    // The formula favours few probes for few keys.
-    let is_worth_it = num_keys >= 20 || best.rate <= WORTH_A_PROBE * leveldbs.rate;
-    if best.shape.num_probes < leveldb && (!is_worth_it || has_flaws()) { leveldbs } else { best }
+    best
 }
 
-/// LevelDB's length or an odd one next to it: at most 3 bytes shorter, or 1 for fewer than 24 keys and
-/// 2 for fewer than 36; from 256 bytes up, 7.
+/// LevelDB's length or an odd one next to it: at most 1 byte shorter below 30 bytes, 2 below 45, 3
+/// below 256, and then 7.
 fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
     let longest = leveldb.num_bytes;
+    let most_shorter = if longest < 256 { (longest / 15).clamp(1, 3) } else { 7 };
     // A byte is worth most to few keys.
-    let most_shorter = if longest < 256 { (num_keys / 12).clamp(1, 3) } else { 7 };
     let byte = A_BYTE / float(num_keys.max(longest) as u64);
     let (mut best, mut least) = (longest, f64::INFINITY);
     for shorter in 0..=most_shorter {
