@@ -9,7 +9,7 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use crate::common::filter_blocks::{Lookups, TABLE_LEN, Table, rate_and_len};
 use crate::common::kinds::{
-    COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, PARTS, RANDOM, SPARSE_COUNTERS,
+    COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, NINE_BYTES, PARTS, RANDOM, SPARSE_COUNTERS,
     SPARSE_DIGITS, U32, UTF_16,
 };
 
@@ -111,6 +111,65 @@ fn recommended_filters_match_at_most_3_percent_of_each_kind_of_keys() {
         for (table_len, value_len) in sizes.into_iter().chain([(LARGE_TABLE_LEN, 1_000)]) {
             assert_limits(kind, 4, table_len, value_len);
         }
+    }
+}
+
+/// In LevelDB's filter blocks, with values of 100 bytes, by bits per key.
+#[test]
+fn more_bits_per_key_are_a_gamble() {
+    for (kind, bits_per_key, rates) in [
+        (&COUNTERS[0], 10, 0.21..0.25),
+        (&COUNTERS[0], 12, 0.90..0.93),
+        (&COUNTERS[0], 13, 0.17..0.19),
+        (&DIGITS[1], 10, 0.07..0.08),
+        (&DIGITS[1], 13, 0.012..0.014),
+        // A byte more in the key does what more bits do not.
+        (&NINE_BYTES, 10, 0.008..0.011),
+    ] {
+        let builder = FilterBlockBuilder::new(BloomFilterPolicy::new(bits_per_key));
+        let rate = measure(kind, 1, (TABLE_LEN, 100), &[builder])[0].0;
+        println!("{:14} {bits_per_key} bits: {rate:.4}", kind.name);
+        assert!(rates.contains(&rate), "{}, {bits_per_key} bits: {rate}", kind.name);
+    }
+}
+
+/// Rates, and bytes over LevelDB's.
+#[test]
+fn least_lengths_for_leveldbs_ranges_cost_most_with_small_values() {
+    for (value_len, min_filter_len, rates, times) in [
+        (100, 0, 0.21..0.25, 1.0),
+        (100, 48, 0.21..0.25, 1.0),
+        (100, 98, 0.06..0.08, 1.9),
+        (100, 132, 0.03..0.045, 2.5),
+        (300, 48, 0.045..0.055, 2.1),
+        (300, 64, 0.015..0.025, 2.8),
+        (500, 48, 0.01..0.015, 3.0),
+        (1_000, 48, 0.002..0.004, 3.1),
+    ] {
+        let builders = [FilterBlockBuilder::new(LEVELDB), plugged_in(min_filter_len)];
+        let measured = measure(&COUNTERS[0], 1, (TABLE_LEN, value_len), &builders);
+        let [(_, leveldb_len), (rate, len)] = measured[..] else { unreachable!("two") };
+        let ratio = len as f64 / leveldb_len as f64;
+        let line = format!("{value_len:5} bytes, {min_filter_len:3}: {rate:.4}, {ratio:.2} times");
+        println!("{line}");
+        assert!(rates.contains(&rate) && ratio <= times + 0.05, "{line}");
+    }
+}
+
+/// Of some thousand keys of this kind, one in twenty absent neighbours has the hash of a key.
+#[test]
+fn digits_in_utf_16_match_5_percent_in_longer_ranges_and_2_percent_of_500_keys() {
+    let policy = LEVELDB.tuned().with_min_filter_len(2_048);
+    let few = FilterBlockBuilder::with_base_lg(policy, 14).with_min_keys(500);
+    for (value_len, builder, rates) in [
+        (100, recommended(), 0.045..0.065),
+        (1_000, recommended(), 0.045..0.065),
+        (1_000, few, 0.01..0.025),
+        (1_000, plugged_in(48), 0.0..0.002),
+    ] {
+        let rate = measure(&UTF_16, 1, (TABLE_LEN, value_len), &[builder])[0].0;
+        println!("{value_len} bytes: {rate:.4}");
+        assert!(rates.contains(&rate), "{value_len} bytes: {rate}");
     }
 }
 
