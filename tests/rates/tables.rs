@@ -70,7 +70,7 @@ fn limit(kind: &Kind, value_len: usize) -> f64 {
 /// The highest rates of tuned filters of at least 48 and 32 bytes for LevelDB's ranges.
 fn limits_plugged_in(value_len: usize) -> [f64; 2] {
     match value_len {
-        1_000.. => [0.008, 0.015],
+        1_000.. => [0.007, 0.015],
         500.. => [0.018, 1.0],
         _ => [1.0, 1.0],
     }
