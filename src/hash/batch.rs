@@ -26,7 +26,7 @@ const CLASSES: usize = 8;
 /// Hashes many user keys for lookups in several filters: writes the
 /// [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 ///
-/// Overwrites all of `hashes`. Takes time linear in the keys' bytes, from 8 keys up less than one
+/// Overwrites all of `hashes`. Takes time linear in the keys' bytes, from 16 keys up less than one
 /// call for each. Allocates nothing.
 ///
 /// # Panics
@@ -36,6 +36,23 @@ const CLASSES: usize = 8;
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
+    if keys.len() < GROUP {
+        hash_few(keys, hashes);
+    } else {
+        hash_many(keys, hashes);
+    }
+}
+
+#[inline]
+fn hash_few<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
+    for (key, hash) in keys.iter().zip(hashes) {
+        *hash = super::bloom_hash(key.as_ref());
+    }
+}
+
+/// Hashes as many keys as there are hashes.
+#[inline]
+pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     let mut done = 0; // the keys before this one
     for (index, group) in keys.chunks_exact(GROUP).enumerate() {
         let len = group[0].as_ref().len();
@@ -49,13 +66,8 @@ pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
             hashes[start..done].copy_from_slice(&hash_group(group, len));
         }
     }
-    let (keys, hashes) = (&keys[done..], &mut hashes[done..]);
-    if keys.len() >= GROUP {
-        return hash_mixed(keys, hashes);
-    }
-    // Sorting would cost more than it saves.
-    for (key, hash) in keys.iter().zip(hashes) {
-        *hash = super::bloom_hash(key.as_ref());
+    if done < keys.len() {
+        hash_mixed(&keys[done..], &mut hashes[done..]);
     }
 }
 
@@ -82,7 +94,12 @@ fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
 /// Hashes keys of any lengths.
 fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (keys, hashes) in keys.chunks(MAX_SORTED).zip(hashes.chunks_mut(MAX_SORTED)) {
-        hash_sorted(keys, hashes);
+        if keys.len() < GROUP {
+            // Sorting would cost more than it saves.
+            hash_few(keys, hashes);
+        } else {
+            hash_sorted(keys, hashes);
+        }
     }
 }
 

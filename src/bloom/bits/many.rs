@@ -2,7 +2,8 @@
 
 use super::one::may_match_out_of_line;
 use super::probes::{Divisor, ProbeSeq, Probes, bit};
-use crate::{BloomHash, bloom_hash, bloom_hashes};
+use crate::hash::hash_many;
+use crate::{BloomHash, bloom_hash};
 
 /// The keys of a [`Batch`]: enough to hide the latency of a step behind other keys, few enough for
 /// the first-level cache.
@@ -40,7 +41,7 @@ impl<K: AsRef<[u8]>> Hashed for K {
 
     #[inline]
     fn hash_all(items: &[Self], hashes: &mut [BloomHash]) {
-        bloom_hashes(items, hashes);
+        hash_many(items, hashes);
     }
 }
 
