@@ -1,15 +1,15 @@
-//! LevelDB's own `Get` in two databases of the same tables: one with LevelDB's filters, one with
-//! this crate's in their place.
+//! LevelDB's own `Get` in three databases of the same data: with LevelDB's filters, with filters of
+//! large ranges in their place, and with those of a policy plugged into LevelDB's ranges.
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
-use leveldb_filter::BloomFilterPolicy;
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 
 use crate::common::table::Table;
 use crate::contest::{nanoseconds, number};
-use crate::database::{TempPath, exchange_filter_block, tables};
+use crate::database::{Builder, TempPath, exchange_filter_block, tables};
 use crate::keys::hashes;
 use crate::options::Options;
 use crate::process::{LevelDb, Request};
@@ -18,11 +18,8 @@ use crate::random::words;
 use crate::report::{head, row};
 use crate::terminal::grouped;
 
-const BASE_LG: u8 = 19;
-const VALUE_LEN: usize = 100;
-
-/// Of each value; the rest repeats them, so that values compress to half as in LevelDB's `db_bench`.
-const RANDOM_BYTES: usize = VALUE_LEN / 2;
+/// The bytes of a value, each time for a fifth of the keys.
+const VALUE_LENS: [(usize, usize); 2] = [(100, 1), (1_000, 5)];
 
 /// LevelDB's defaults; the first three are in bytes.
 const WRITE_BUFFER_SIZE: u32 = 4 << 20;
@@ -30,6 +27,9 @@ const MAX_FILE_SIZE: u32 = 2 << 20;
 const BLOCK_SIZE: u32 = 4 << 10;
 const RESTART_INTERVAL: u32 = 16;
 const SNAPPY: u32 = 1;
+
+/// So many bits per key that filters of LevelDB's make room for any others.
+const ROOMY_BITS_PER_KEY: u32 = 512;
 
 /// The number of keys looked up in a pass: few enough for most passes to run undisturbed.
 const LOOKUPS: usize = 10_000;
@@ -39,37 +39,65 @@ const VALUE_SEED: u64 = 2;
 const ORDER_SEED: u64 = 3;
 const LOOKUP_SEED: u64 = 4;
 
-const DATABASES: [u32; 2] = [0, 1];
+/// The filters of each database.
+const FILTERS: [&str; 3] = ["LevelDB's filters", "filters in place", "plugged in"];
 
-/// Results for databases of this number of keys: with LevelDB's filters, and with this crate's.
+/// The filters that the crate recommends, to be put into tables, and those of a policy plugged into
+/// an unmodified LevelDB.
+fn builders(bits_per_key: usize) -> [Builder; 2] {
+    let with_min_len = |len| {
+        let policy = BloomFilterPolicy::new(bits_per_key).tuned();
+        InternalKeyPolicy::new(policy.with_min_filter_len(len))
+    };
+    [
+        FilterBlockBuilder::with_base_lg(with_min_len(2_048), 19).with_min_keys(4_000),
+        FilterBlockBuilder::new(with_min_len(48)),
+    ]
+}
+
+/// Results for databases of this number of keys, in the order of [`FILTERS`].
 #[derive(Debug)]
 pub(crate) struct Gets {
     num_keys: usize,
-    absent: [Score; 2],
-    present: [Score; 2],
+    value_len: usize,
+    absent: [Score; 3],
+    present: [Score; 3],
     /// How many data blocks are read by looking up every absent key once.
-    num_reads: [usize; 2],
+    num_reads: [usize; 3],
     /// The bytes of all tables' filter blocks.
-    filter_block_len: [usize; 2],
+    filter_block_len: [usize; 3],
 }
 
 impl Gets {
-    pub(crate) fn measure(num_keys: usize, options: &Options, leveldb: &mut LevelDb) -> Self {
-        let [present, absent] = counters(num_keys);
-        let noise = words(VALUE_SEED).flat_map(u64::to_le_bytes);
-        let noise: Vec<u8> = noise.take(num_keys * RANDOM_BYTES).collect();
-        let repeat = |random: &[u8]| random.repeat(VALUE_LEN / RANDOM_BYTES);
-        let values: Vec<_> = noise.chunks(RANDOM_BYTES).map(repeat).collect();
+    /// Measures with values of each length.
+    pub(crate) fn measure(num_keys: usize, options: &Options, leveldb: &mut LevelDb) -> [Self; 2] {
+        VALUE_LENS.map(|(value_len, fraction)| {
+            Self::of_values(value_len, num_keys.div_ceil(fraction), options, leveldb)
+        })
+    }
 
-        let paths = [TempPath::new(), TempPath::new()];
+    fn of_values(
+        value_len: usize,
+        num_keys: usize,
+        options: &Options,
+        leveldb: &mut LevelDb,
+    ) -> Self {
+        let [present, absent] = counters(num_keys);
+        let values = values(num_keys, value_len);
         let bits_per_key = options.bits_per_key.into();
-        let request = Request::new(b'd').string(paths[0].as_bytes()).u32(0);
-        let request = with_options(request.u32(WRITE_BUFFER_SIZE).u32(MAX_FILE_SIZE), bits_per_key);
-        leveldb.ask(&request.strings(&present).strings(&values));
-        copy(&paths);
-        for table in tables(&paths[1].0) {
-            let policy = BloomFilterPolicy::new(options.bits_per_key.into()).tuned();
-            exchange_filter_block(&table, policy, BASE_LG);
+        let paths = [(); 3].map(|()| TempPath::new());
+        for (path, bits_per_key) in paths.iter().zip([bits_per_key, ROOMY_BITS_PER_KEY]) {
+            let request = Request::new(b'd').string(path.as_bytes()).u32(0);
+            let request = request.u32(WRITE_BUFFER_SIZE).u32(MAX_FILE_SIZE);
+            let request = with_options(request, bits_per_key).strings(&present).strings(&values);
+            leveldb.ask(&request);
+        }
+        copy(&paths[1], &paths[2]);
+        for (index, path) in paths[1..].iter().enumerate() {
+            for table in tables(&path.0) {
+                let [in_place, plugged_in] = builders(options.bits_per_key.into());
+                exchange_filter_block(&table, if index == 0 { in_place } else { plugged_in });
+            }
         }
 
         let num_reads = paths.each_ref().map(|path| {
@@ -82,11 +110,12 @@ impl Gets {
             assert!(found_absent.iter().all(|&found| found == 0), "an absent key is found");
             usize::try_from(u64::from_le_bytes(*num_reads)).expect("fits")
         });
-        for (index, path) in DATABASES.into_iter().zip(&paths) {
+        for (index, path) in (0..).zip(&paths) {
             leveldb.ask(&Request::new(b'O').u32(index).string(path.as_bytes()));
         }
         Self {
             num_keys,
+            value_len,
             absent: time(&absent, 0, options.rounds, leveldb),
             present: time(&present, LOOKUPS as u64, options.rounds, leveldb),
             num_reads,
@@ -108,11 +137,18 @@ fn counters(num_keys: usize) -> [Vec<[u8; 8]>; 2] {
     halves
 }
 
+/// Values that compress to half, as in LevelDB's `db_bench`: random bytes twice.
+fn values(num_values: usize, len: usize) -> Vec<Vec<u8>> {
+    let noise = words(VALUE_SEED).flat_map(u64::to_le_bytes);
+    let noise: Vec<u8> = noise.take(num_values * len / 2).collect();
+    noise.chunks(len / 2).map(|random| random.repeat(2)).collect()
+}
+
 fn with_options(request: Request, bits_per_key: u32) -> Request {
     request.u32(bits_per_key).u32(BLOCK_SIZE).u32(RESTART_INTERVAL).u32(SNAPPY)
 }
 
-fn copy([from, to]: &[TempPath; 2]) {
+fn copy(from: &TempPath, to: &TempPath) {
     fs::create_dir(&to.0).unwrap();
     for entry in fs::read_dir(&from.0).unwrap() {
         let entry = entry.unwrap();
@@ -120,11 +156,11 @@ fn copy([from, to]: &[TempPath; 2]) {
     }
 }
 
-/// Looks up keys in both databases in turns, `num_found` in each pass being present. Passes use
+/// Looks up keys in all databases in turns, `num_found` in each pass being present. Passes use
 /// different keys, whose blocks are not yet in the processor's caches.
-fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) -> [Score; 2] {
+fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) -> [Score; 3] {
     let leveldb = RefCell::new(leveldb);
-    let contenders = DATABASES.map(|database| -> Contender<'_> {
+    let contenders = [0, 1, 2].map(|database| -> Contender<'_> {
         let leveldb = &leveldb;
         let mut drawn = hashes(LOOKUP_SEED).map(|hash| keys[hash as usize % keys.len()]);
         Box::new(move |_| {
@@ -145,21 +181,22 @@ fn filter_block_len(table: &Path) -> usize {
     filter_block.expect("a filter block").contents.len()
 }
 
-pub(crate) fn report(options: &Options, machine: &str, all: &[Gets]) -> Vec<String> {
+pub(crate) fn report(options: &Options, machine: &str, all: &[[Gets; 2]]) -> Vec<String> {
+    let all = all.as_flattened();
     let bits_per_key = options.bits_per_key;
     let about = format!("`Get` of u64 counters, {bits_per_key} bits per key, 0 lost; {machine}:");
     let mut lines = head(about, all.iter().map(|gets| gets.num_keys));
-    let ours = format!("`base_lg` {BASE_LG} and `tuned()`");
-    let filters = [(0, "LevelDB's filters"), (1, &ours)];
-    for (i, filters) in filters {
+    lines.push(row("bytes of a value", all, |gets| grouped(gets.value_len)));
+    for (i, filters) in FILTERS.into_iter().enumerate() {
         lines.push(row(&format!("{filters}, absent keys"), all, |gets| gets.absent[i].cell()));
-        lines.push(row("present keys", all, |gets| gets.present[i].cell()));
+        lines.push(row(&format!("{filters}, present keys"), all, |gets| gets.present[i].cell()));
     }
-    for (i, filters) in filters {
+    for (i, filters) in FILTERS.into_iter().enumerate() {
         let percent = |gets: &Gets| 100.0 * as_f64(gets.num_reads[i]) / as_f64(gets.num_keys);
         let cell = |gets: &_| format!("{:.2}%", percent(gets));
         lines.push(row(&format!("{filters}, absent keys that match"), all, cell));
-        lines.push(row("bytes of filter blocks", all, |gets| grouped(gets.filter_block_len[i])));
+        let len = |gets: &Gets| grouped(gets.filter_block_len[i]);
+        lines.push(row(&format!("{filters}, bytes of filter blocks"), all, len));
     }
     lines
 }

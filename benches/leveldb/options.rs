@@ -13,8 +13,9 @@ Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --bits-per-key B       up to 255 [10]
   --rounds R             number of rounds, fewer for many keys [101]
   --figure FILE.svg      also draws the results
-  --gets                 times LevelDB's Get in a database of counters instead, with LevelDB's
-                         filters and with this crate's; its numbers of keys are [1000000]";
+  --gets                 times LevelDB's Get in databases of counters instead, with LevelDB's
+                         filters and with this crate's; its numbers of keys are [1000000] with
+                         values of 100 bytes, a fifth with values of 1,000 bytes";
 
 const RACE_SIZES: [usize; 6] = [32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
 const GETS_SIZES: [usize; 1] = [1_000_000];

@@ -20,7 +20,7 @@ pub(crate) fn report(options: &Options, machine: &str, all: &[Scores]) -> Vec<St
     }
     for (i, reader) in READERS.into_iter().enumerate() {
         for (j, asked) in ASKED.into_iter().enumerate() {
-            let label = if j == 0 { format!("{reader}, {asked}") } else { asked.into() };
+            let label = format!("{reader}, {asked}");
             lines.push(row(&label, all, |scores| scores.lookup[j][i].cell()));
         }
     }

@@ -39,13 +39,14 @@ pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
 }
 
-/// Replaces LevelDB's filters in the table by filters for ranges of 2<sup>`base_lg`</sup> bytes.
-/// The file keeps its length; everything before the filters and after the metaindex block stays in
-/// place.
-pub(crate) fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base_lg: u8) {
+/// Builds filter blocks of internal keys.
+pub(crate) type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy>>;
+
+/// Replaces LevelDB's filters in the table by the builder's, which take no more bytes. The file
+/// keeps its length; everything before the filters and after the metaindex block stays in place.
+pub(crate) fn exchange_filter_block(path: &Path, mut builder: Builder) {
     let mut file = fs::read(path).unwrap();
     let table = Table::open(&file).unwrap();
-    let mut builder = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
     builder.start_block(0);
     for block in table.data_blocks() {
         table.visit_keys(block, |key| builder.add_key(key)).unwrap();
@@ -59,7 +60,7 @@ pub(crate) fn exchange_filter_block(path: &Path, policy: BloomFilterPolicy, base
     let rest = file.split_off(index);
     file.truncate(start);
     let filters = append_block(&mut file, &builder.finish(), UNCOMPRESSED);
-    let name = format!("filter.{}", policy.name());
+    let name = format!("filter.{}", BloomFilterPolicy::NAME);
     let metaindex = block(&[(0, name.as_bytes(), &filters)]);
     let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
     assert!(file.len() <= index, "{} bytes before {index}", file.len());

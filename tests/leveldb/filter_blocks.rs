@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy};
 
 use crate::cases::check;
 use crate::common::random::words;
@@ -98,7 +98,9 @@ fn leveldb_reads_databases_with_filter_blocks_of_larger_ranges() {
         absent.extend(deleted.into_iter().map(|(key, _)| key));
         for base_lg in [12, 16, 19, 63] {
             for table in tables(&path.0) {
-                exchange_filter_block(&table, options.policy().tuned(), base_lg);
+                let policy = InternalKeyPolicy::new(options.policy().tuned());
+                let builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
+                exchange_filter_block(&table, builder);
             }
             let filters: Vec<_> = tables(&path.0).iter().map(|path| Filters::read(path)).collect();
             let lookups = || {

@@ -382,7 +382,7 @@ class Race {
   std::string filter_;
   // Reads filters of any bits per key. Declared before the databases, which must be closed first.
   const Policy any_policy_;
-  std::array<std::unique_ptr<leveldb::DB>, 2> databases_;
+  std::array<std::unique_ptr<leveldb::DB>, 3> databases_;
 };
 
 std::string Answer(std::string&& request, Race* race) {
