@@ -113,8 +113,8 @@ pub(crate) const IDS: [Kind; 2] = [
 pub(crate) const U32: Kind =
     kind("u32 big-endian", Half, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
 
-/// The one kind of which ranges match more than LevelDB's filters: up to one in 10 has the hash of
-/// another within some thousand keys.
+/// Of some thousand keys, one in 20 absent ones has the hash of a present one, and no filter tells
+/// these apart.
 #[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const UTF_16: Kind = kind("digits in UTF-16", Half, 90_000_000, |_, n| {
     format!("{n:08}").encode_utf16().flat_map(u16::to_be_bytes).collect()
