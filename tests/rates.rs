@@ -7,6 +7,7 @@ mod common;
 mod rates {
     mod blocks;
     mod keys;
+    mod lengths;
     mod measured;
     mod runs;
     mod sizing;

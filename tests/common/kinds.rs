@@ -50,6 +50,15 @@ pub(crate) const COUNTERS: [Kind; 4] = [
     kind("8 bytes, u64", Half, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
 ];
 
+/// Counters in steps of 1, 2, 3 and 10.
+#[allow(dead_code, reason = "not every crate uses them")]
+pub(crate) const STEPS: [Kind; 4] = [
+    kind("u64, step 1", Half, u64::MAX, big_endian),
+    kind("u64, step 2", Steps(2), u64::MAX, big_endian),
+    kind("u64, step 3", Steps(3), u64::MAX, big_endian),
+    kind("u64, step 10", Steps(10), u64::MAX, big_endian),
+];
+
 /// Counters that carry often, or skip most numbers.
 #[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [

@@ -55,28 +55,23 @@ fn filters_made_for_300_rates_have_them() {
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
 
-/// Prints for numbers of keys of each order of magnitude how far measured rates are from expected
-/// ones, for the header of `shaping/rate.rs`.
+/// Below 16 keys rates are often far lower, since no filter is shorter than 7 bytes; they are highest
+/// for lengths of 15 and 17 bytes.
 #[test]
 #[ignore = "takes minutes with optimization"]
-fn expected_rates_are_about_those_that_filters_have() {
-    let effort = Effort { matches: 20_000, max_lookups: 1 << 26 };
+fn rates_of_each_number_of_keys_are_at_most_a_little_higher_than_asked() {
+    let effort = Effort { matches: 10_000, max_lookups: 1 << 24 };
     for (keys, at_most) in [
-        ([1.0, 4.0], 1.5),
-        ([4.0, 16.0], 2.0),
-        ([16.0, 100.0], 1.6),
-        ([100.0, 1e3], 1.25),
-        ([1e3, 1e5], 1.15),
-        ([1e5, 1e6], 1.15),
-        ([1e6, 1e7], 1.15),
+        ([1.0, 4.0], 2.5),
+        ([4.0, 16.0], 2.2),
+        ([16.0, 100.0], 1.35),
+        ([100.0, 1e3], 1.15),
+        ([1e3, 1e5], 1.1),
+        ([1e5, 1e7], 1.12),
     ] {
         println!("{keys:?} keys");
-        let ratios = measured_over_asked(&problems(100, keys[0], keys[1]), effort);
-        let mut errors: Vec<_> = ratios.iter().map(|ratio| ratio.max(1.0 / ratio)).collect();
-        errors.sort_by(f64::total_cmp);
-        let [half, most] = [errors.len() / 2, errors.len() * 9 / 10].map(|i| errors[i]);
-        println!("off by {half:.3} in half, {most:.3} in nine of ten");
-        assert!(errors[errors.len() - 1] < at_most, "{keys:?}: {ratios:?}");
+        let ratios = measured_over_asked(&problems(150, keys[0], keys[1]), effort);
+        assert!(ratios[ratios.len() - 1] < at_most, "{keys:?}: {ratios:?}");
     }
 }
 

@@ -55,10 +55,9 @@ impl Lattice {
         for (line, first) in [([0.0; 2], 1), (b, -reach)] {
             // Each point stands for its opposite, too.
             for times_a in first..=reach {
-                let [t, y] = [0, 1].map(|axis| (line[axis] + f64::from(times_a) * a[axis]).abs());
-                if t < 1.0 && y < 1.0 {
-                    sum += 2.0 * (1.0 - t) * (1.0 - y) * (1.0 - y);
-                }
+                let point = [0, 1].map(|axis| (line[axis] + f64::from(times_a) * a[axis]).abs());
+                let [t, y] = point.map(|x| 1.0 - x.min(1.0));
+                sum += 2.0 * t * y * y;
             }
         }
         DIFFER_BY_0 * self.num_bits * sum

@@ -21,8 +21,10 @@ const WORTH_A_PROBE: f64 = 0.97;
 /// them: 100,000 counters in 124,997 bytes have 0.95% with 6 probes, 1.3% with 7 and 1.2% with 8.
 const UNWANTED_PROBES: u8 = 7;
 
-/// In lengths with flaws counters have fewer false positives with LevelDB's number of probes than
-/// with fewer, if it is at most this: up to 20 bits per key.
+/// In lengths with flaws of a higher cost, which are more than a factor of 3 or 5, counters have fewer
+/// false positives with LevelDB's number of probes than with fewer,
+const FLAWED: f64 = 0.25;
+/// if it is at most this: up to 20 bits per key.
 const MOST_IF_FLAWED: u8 = 13;
 
 /// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
@@ -38,9 +40,8 @@ const FACTORS: [(usize, f64); 5] = [(3, 0.25), (5, 0.25), (11, 0.28), (17, 0.5),
 /// The cost of one byte less, times the number of keys or of bytes, whichever is larger.
 const A_BYTE: f64 = 4.2;
 
-/// The cost of flaws from [`MANY_BITS`] on, in units of [meetings](Lattice::meetings).
-const RESONANT_OF_MANY: f64 = 0.5;
-const SEVENTHS_MEET: f64 = 2.0;
+/// The cost of a flaw from [`MANY_BITS`] on, in units of [meetings](Lattice::meetings).
+const FLAW_OF_MANY: f64 = 0.5;
 
 /// Lengths whose costs differ by less count as equally good.
 const AS_GOOD: f64 = 0.1;
@@ -111,7 +112,7 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
     }
     let keeps_leveldbs = leveldb <= MOST_IF_FLAWED
         && leveldbs.shape.num_bits() < MANY_BITS
-        && flaws(num_bytes, leveldb) > 0.25;
+        && flaws(num_bytes, leveldb) > FLAWED;
     if best.shape.num_probes > leveldb || keeps_leveldbs {
         return best;
     }
@@ -190,8 +191,8 @@ impl Long {
         let lattice = Lattice::new(num_bits);
         // Each unit makes some 10 to 16% more false positives with 3 or 4 probes.
         let cost = lattice.meetings()
-            + if is_resonant(num_bytes) { RESONANT_OF_MANY } else { 0.0 }
-            + if sevenths_meet(num_bits) { SEVENTHS_MEET } else { 0.0 };
+            + if is_resonant(num_bytes) { FLAW_OF_MANY } else { 0.0 }
+            + if sevenths_meet(num_bits) { FLAW_OF_MANY } else { 0.0 };
         Self { num_bytes, cost, shortest: lattice.shortest() }
     }
 
