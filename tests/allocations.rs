@@ -150,8 +150,12 @@ fn a_builder_with_capacity_takes_one_allocation_and_4_bytes_for_each_key() {
 fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
     const MIB: usize = 1 << 20;
     let scratch = |num_bytes: usize| {
-        let (policy, mut dst) = (BloomFilterPolicy::new(num_bytes * 8), Vec::new());
-        peak_bytes(|| policy.create_filter(&[b"fig"], &mut dst)) - dst.capacity()
+        // Fewer than 16 keys take none.
+        let policy = BloomFilterPolicy::from_millibits_per_key(num_bytes * 8_000 / 16);
+        let mut dst = Vec::new();
+        let scratch = peak_bytes(|| policy.create_filter(&[b"fig"; 16], &mut dst)) - dst.capacity();
+        assert_eq!(dst.len(), num_bytes + 1);
+        scratch
     };
     assert_eq!(scratch(8 * MIB), 0);
     let above = [1, 2, 3, 7, 8, 131071, 131072, 131073, 524288].map(|more| 8 * MIB + more);

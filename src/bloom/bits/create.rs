@@ -41,9 +41,9 @@ impl<'a> Maker<'a> {
     // Inlined, like `finish`, it saves 2% of the instructions of filters of 16 to 20 keys.
     #[inline]
     pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {
-        let is_large = shape.num_bytes > MAX_CACHED_BYTES;
-        let regions = is_large.then(|| Regions::new(shape.num_bytes));
         let (bits, probes) = append_empty(shape, dst);
+        let is_large = bits.len() > MAX_CACHED_BYTES;
+        let regions = is_large.then(|| Regions::new(bits.len()));
         Self { bits, probes, regions }
     }
 
