@@ -123,19 +123,20 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters with a length and a number of probes that make fewer false positives, above all for
-    /// keys of 4n bytes that end in a counter, digits or a time. Overrides
+    /// Filters with a length and a number of probes that make fewer false positives. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes less, 7
-    /// from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, most filters of 40,000 keys and more
-    /// have two more probes, which makes lookups slower.
+    /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes less,
+    /// 7 from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000 to 137 million
+    /// keys have two more probes, which makes lookups slower.
     ///
-    /// LevelDB's hash multiplies a key's last four bytes once, so neighbours such as
-    /// `1_u64.to_be_bytes()` and `2_u64.to_be_bytes()` share probes. With 10 bits per key, LevelDB's
-    /// filters of 16 to 100 such counters match half of the absent ones between them, tuned ones a
-    /// quarter, and about 1% from 1,000 keys up, though a single filter may match several times as many.
-    /// From 100,000 keys up LevelDB's match about 1%, too, and tuned ones mostly up to a third more.
+    /// LevelDB's hash multiplies a key's last four bytes once, so if keys end in a counter, and their
+    /// length is a multiple of 4, neighbours share probes, most of all in some lengths. Of filters of
+    /// 1,000 to 100,000 big-endian counters with 10 bits per key, one in 27 of LevelDB's matches more
+    /// than 5% of the absent ones between them, and one in 1,200 tuned ones, of which the worst matches
+    /// 38%: what is left depends on the keys' other bytes. The means are 1.9 and 1.06%. Filters of 16 to
+    /// 100 such counters match half of the absent ones, tuned ones a quarter, so prefer
+    /// [longer ranges](crate::FilterBlockBuilder::with_min_keys).
     ///
     /// Random keys have about a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or 14
     /// bits each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to half as
@@ -177,11 +178,11 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of `num_keys`
     /// keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// With random keys, 255 filters of 100 to 10 million keys measured 0.85 to 1.10 times a `rate` of
-    /// 0.00001 to 0.2; below 100 keys, single filters differ by a tenth and more. With counters, digits
-    /// and times, filters of 3,000 and 20,000 keys have up to 1.4 times `rate`, and larger ones more,
-    /// since digits share hashes: 5.8% instead of 1% at 400,000 keys of 16 digits. So prefer a filter
-    /// per 512 KiB to one per table.
+    /// With random keys, filters of 100 to 10 million keys measured 0.8 to 1.12 times a `rate` of
+    /// 0.00001 to 0.2, those of 16 to 99 keys 0.75 to 1.2 times, and those of fewer at most 2.2 times.
+    /// With counters, digits and times, expect up to 1.5 times a rate of 1%, and 2.7 times 0.1%. Large
+    /// filters of digits have more, since digits share hashes: 2 to 10% instead of 1% at 400,000 keys
+    /// of 16 digits.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits reaches
     /// it: 0.233% of absent keys have the same 32-bit hash as one of 10 million keys.
@@ -204,19 +205,19 @@ impl BloomFilterPolicy {
     /// key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
     /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
-    /// most false positives of random keys. Three levels that each have ten times the keys of the one
-    /// above have 2.2 times fewer false positives than with LevelDB's 10 bits per key, four levels 2.9
-    /// times. In filter blocks with `base_lg` 19, three levels that each have four times the keys of
-    /// the one above have 1.45 times fewer than tuned filters of equal bits. If sharing is not expected
-    /// to save 5%, as between two levels of similar size, runs get equal bits.
+    /// most false positives of random keys. With filters of 500 keys and more, three levels that each
+    /// have ten times the keys of the one above have 2.2 times fewer false positives than with
+    /// LevelDB's 10 bits per key, four levels 2.9 times. If sharing is not expected to save 5%, as
+    /// between two levels of similar size, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
-    /// `total_len` bytes, including those of the probe counts. They take fewer where more would hardly
-    /// help: beyond 64 bits per key, and where most false positives are equal hashes.
+    /// `total_len` bytes, including those of the probe counts. They take fewer where most false
+    /// positives are equal hashes.
     ///
-    /// Share the budget anew at each flush or compaction. Older tables keep their filters, so all
-    /// together may exceed it by some per cent for a while. Never panics. Takes `n log n` time for `n`
-    /// runs, and some ten kilobytes of memory for each.
+    /// Share the budget anew at each flush or compaction, and let it grow with the keys: older tables
+    /// keep their filters until they are rewritten, so a database that was filled in order came to 2.8
+    /// times a fixed budget. Never panics. Takes `n log n` time for `n` runs, and some tens of kilobytes
+    /// of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

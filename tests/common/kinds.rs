@@ -247,12 +247,26 @@ impl Run {
     }
 
     /// The share of the absent keys that a filter of the present ones matches.
-    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
         let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
         self.present.iter().for_each(|&hash| builder.add_hash(hash));
         builder.finish_into(policy, &mut bytes);
-        let filter = BloomFilter::new(bytes).expect("1 to 30 probes");
+        self.rate_of(&BloomFilter::new(bytes).expect("1 to 30 probes"))
+    }
+
+    /// The same for a filter of `num_bytes` bytes of bits.
+    #[allow(dead_code, reason = "not every crate uses it")]
+    pub(crate) fn rate_of_shape(&self, num_bytes: usize, num_probes: u8) -> f64 {
+        let bytes = [vec![0; num_bytes], vec![num_probes]].concat();
+        let mut filter = BloomFilter::new(bytes).expect("1 to 30 probes");
+        for &hash in &self.present {
+            filter.insert_hash(hash);
+        }
+        self.rate_of(&filter)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
+    fn rate_of(&self, filter: &BloomFilter<Vec<u8>>) -> f64 {
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);
         matches.iter().filter(|&&matches| matches).count() as f64 / self.absent.len() as f64

