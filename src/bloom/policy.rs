@@ -20,8 +20,8 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// ```
 ///
 /// A key with the [hash](crate::bloom_hash) `h` sets the bits `h`, `h + d`, `h + 2 * d`, … modulo
-/// 2<sup>32</sup>, modulo the number of bits, where `d` is `h` rotated right by 17 bits. The last byte
-/// gives the number of these probes, so any policy reads the filters of any other.
+/// 2<sup>32</sup>, modulo the number of bits, where `d` is `h` rotated right by 17 bits. The last
+/// byte gives the number of these probes, so any policy reads the filters of any other.
 ///
 /// Mirrors `BloomFilterPolicy` in LevelDB's [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 ///
@@ -62,9 +62,10 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// Up to 1.17, LevelDB itself used this name, with another hash where `char` is signed, for keys
-    /// with bytes above 0x7f among the last one to three. Accept it only if no such LevelDB wrote the
-    /// tables, and read a table without a filter if its metaindex block names another policy:
+    /// Up to 1.17, LevelDB itself used this name, with another hash where `char` is signed, for
+    /// keys with bytes above 0x7f among the last one to three. Accept it only if no such LevelDB
+    /// wrote the tables, and read a table without a filter if its metaindex block names another
+    /// policy:
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -126,22 +127,23 @@ impl BloomFilterPolicy {
     /// Filters with a length and a number of probes that make fewer false positives. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes less,
-    /// 7 from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000 to 137 million
-    /// keys have two more probes, which makes lookups slower.
+    /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes
+    /// less, 7 from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000 to
+    /// 137 million keys have two more probes, which makes lookups slower.
     ///
-    /// LevelDB's hash multiplies a key's last four bytes once, so if keys end in a counter, and their
-    /// length is a multiple of 4, neighbours share probes, most of all in some lengths. Of filters of
-    /// 1,000 to 100,000 big-endian counters with 10 bits per key, one in 27 of LevelDB's matches more
-    /// than 5% of the absent ones between them, and one in 1,200 tuned ones, of which the worst matches
-    /// 38%: what is left depends on the keys' other bytes. The means are 1.9 and 1.06%. Filters of 16 to
-    /// 100 such counters match half of the absent ones, tuned ones a quarter, so prefer
-    /// [longer ranges](crate::FilterBlockBuilder::with_min_keys).
+    /// LevelDB's hash multiplies a key's last four bytes once, so if keys end in a counter, and
+    /// their length is a multiple of 4, neighbours share probes, most of all in some lengths. Of
+    /// filters of 1,000 to 100,000 big-endian counters with 10 bits per key, one in 27 of LevelDB's
+    /// matches more than 5% of the absent ones between them, and one in 1,200 tuned ones, of which
+    /// the worst matches 38%: what is left depends on the keys' other bytes. The means are 1.9 and
+    /// 1.06%. Filters of 16 to 100 such counters match half of the absent ones, tuned ones a
+    /// quarter, so prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
     ///
-    /// Random keys have about a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or 14
-    /// bits each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to half as
-    /// many again; above, up to a quarter more, and from 8 KiB up about 6%. The choice takes constant
-    /// time. It may change with a version of this crate, but is the same on every platform.
+    /// Random keys have about a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or
+    /// 14 bits each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to
+    /// half as many again; above, up to a quarter more, and from 8 KiB up about 6%. The choice
+    /// takes constant time. It may change with a version of this crate, but is the same on every
+    /// platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -175,17 +177,17 @@ impl BloomFilterPolicy {
         Self { min_bytes: if len > 9 { len - 1 } else { 0 }, ..self }
     }
 
-    /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of `num_keys`
-    /// keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
+    /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
+    /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
     /// With random keys, filters of 100 to 10 million keys measured 0.8 to 1.12 times a `rate` of
-    /// 0.00001 to 0.2, those of 16 to 99 keys 0.75 to 1.2 times, and those of fewer at most 2.2 times.
-    /// With counters, digits and times, expect up to 1.5 times a rate of 1%, and 2.7 times 0.1%. Large
-    /// filters of digits have more, since digits share hashes: 2 to 10% instead of 1% at 400,000 keys
-    /// of 16 digits.
+    /// 0.00001 to 0.2, those of 16 to 99 keys 0.75 to 1.2 times, and those of fewer at most 2.2
+    /// times. With counters, digits and times, expect up to 1.5 times a rate of 1%, and 2.7 times
+    /// 0.1%. Large filters of digits have more, since digits share hashes: 2 to 10% instead of 1%
+    /// at 400,000 keys of 16 digits.
     ///
-    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits reaches
-    /// it: 0.233% of absent keys have the same 32-bit hash as one of 10 million keys.
+    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
+    /// reaches it: 0.233% of absent keys have the same 32-bit hash as one of 10 million keys.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -201,12 +203,12 @@ impl BloomFilterPolicy {
         Some(Self::tuned_from(millibits))
     }
 
-    /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an absent
-    /// key has about the fewest false positives that `total_len` bytes of filters allow.
+    /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an
+    /// absent key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
     /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
-    /// most false positives of random keys. With filters of 500 keys and more, three levels that each
-    /// have ten times the keys of the one above have 2.2 times fewer false positives than with
+    /// most false positives of random keys. With filters of 500 keys and more, three levels that
+    /// each have ten times the keys of the one above have 2.2 times fewer false positives than with
     /// LevelDB's 10 bits per key, four levels 2.9 times. If sharing is not expected to save 5%, as
     /// between two levels of similar size, runs get equal bits.
     ///
@@ -214,10 +216,10 @@ impl BloomFilterPolicy {
     /// `total_len` bytes, including those of the probe counts. They take fewer where most false
     /// positives are equal hashes.
     ///
-    /// Share the budget anew at each flush or compaction, and let it grow with the keys: older tables
-    /// keep their filters until they are rewritten, so a database that was filled in order came to 2.8
-    /// times a fixed budget. Never panics. Takes `n log n` time for `n` runs, and some tens of kilobytes
-    /// of memory for each.
+    /// Share the budget anew at each flush or compaction, and let it grow with the keys: older
+    /// tables keep their filters until they are rewritten, so a database that was filled in order
+    /// came to 2.8 times a fixed budget. Never panics. Takes `n log n` time for `n` runs, and some
+    /// tens of kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
@@ -307,9 +309,9 @@ impl FilterPolicy for BloomFilterPolicy {
 
     /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for `keys.len()` keys.
     ///
-    /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's length.
-    /// Allocates only if `dst` has too little room, and scratch memory for filters above 8 MiB. Panics
-    /// as `shape` does.
+    /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's
+    /// length. Allocates only if `dst` has too little room, and scratch memory for filters above 8
+    /// MiB. Panics as `shape` does.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         create(self.shape(keys.len()), keys, dst);
     }

@@ -31,8 +31,8 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
 }
 
 /// Keys, millibits per key, bytes of bits, and probes: for few keys, for many bits, and where
-/// LevelDB's length is a multiple of 3, 5, 17 or 257, or close to one of 2^16 or to 65,536 bits. The
-/// last dozen, and the shares' last five, are where changes of constants show.
+/// LevelDB's length is a multiple of 3, 5, 17 or 257, or close to one of 2^16 or to 65,536 bits.
+/// The last dozen, and the shares' last five, are where changes of constants show.
 #[rustfmt::skip]
 const SHAPES: [(usize, usize, usize, u8); 55] = [
     (1, 10_000, 7, 4), (2, 6000, 7, 5), (3, 14_000, 7, 5), (5, 16_000, 10, 11), (8, 10_000, 10, 6),
@@ -71,7 +71,8 @@ const SHARES: [Share; 11] = [
     (2_775_222, &[(1, 20_000), (10, 20_000), (100, 20_000)], &[19_624, 14_670, 9437]),
     (3537, &[(11, 14), (382, 14)], &[23_428, 4571]),
     (56, &[(2, 18), (4, 47)], &[1702, 1702]),
-    (2_777_504, &[(1, 2000), (1, 20_000), (1, 200_000), (1, 2_000_000)], &[24_020, 19_620, 14_668, 9423]),
+    (2_777_504, &[(1, 2000), (1, 20_000), (1, 200_000), (1, 2_000_000)],
+        &[24_020, 19_620, 14_668, 9423]),
     (4486, &[(117, 139), (80, 23), (54, 10), (39, 86)], &[0, 6260, 10_400, 5302]),
     (22_523, &[(1, 164), (17, 2), (2, 15), (32, 2147)], &[9268, 2600, 13_333, 2600]),
     (584, &[(14, 127), (2, 1843), (1, 5)], &[2393, 78, 24_000]),
@@ -196,7 +197,10 @@ proptest! {
 
     #[test]
     fn any_rate_and_number_of_keys_get_an_answer(
-        rate in prop_oneof![any::<f64>(), (1..=40usize).prop_map(|halves| [0.5; 40][..halves].iter().product())],
+        rate in prop_oneof![
+            any::<f64>(),
+            (1..=40usize).prop_map(|halves| [0.5; 40][..halves].iter().product()),
+        ],
         num_keys in prop_oneof![any::<usize>(), 0..300usize, 0..10_000_000usize],
     ) {
         if let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys) {

@@ -14,35 +14,36 @@ use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::runs::Run as SharedRun;
 use crate::common::{drawn, of_any_magnitude};
 
-/// A file, a text that it has once, and others in place of it.
-type Change = (&'static str, &'static str, &'static [&'static str]);
+/// A file, what stands before a value there, the value, and others in its place.
+type Change = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
-const CHANGES: [Change; 24] = [
-    ("rate", "_ => 1.9 * self", &["_ => 1.7 * self", "_ => 2.1 * self"]),
-    ("rate", "2.3 * share", &["2.0 * share", "2.6 * share"]),
-    ("lattice", "= 6.6e-6", &["= 6.0e-6", "= 7.3e-6"]),
-    ("tuned", "MANY_BITS: u64 = 1 << 16", &["MANY_BITS: u64 = 3 << 14", "MANY_BITS: u64 = 1 << 17"]),
-    ("tuned", "WORTH_A_PROBE: f64 = 0.97", &["WORTH_A_PROBE: f64 = 0.93", "WORTH_A_PROBE: f64 = 1.0"]),
-    ("tuned", "UNWANTED_PROBES: u8 = 7", &["UNWANTED_PROBES: u8 = 31"]),
-    ("tuned", "FLAWED: f64 = 0.25", &["FLAWED: f64 = 0.0", "FLAWED: f64 = 0.3"]),
-    ("tuned", "MOST_IF_FLAWED: u8 = 13", &["MOST_IF_FLAWED: u8 = 0", "MOST_IF_FLAWED: u8 = 30"]),
-    ("tuned", "FLAW: f64 = 0.4", &["FLAW: f64 = 0.3", "FLAW: f64 = 0.5"]),
-    ("tuned", "(3, 0.25)", &["(3, 0.1)", "(3, 0.35)"]),
-    ("tuned", "(5, 0.25)", &["(5, 0.1)", "(5, 0.35)"]),
-    ("tuned", "(11, 0.28)", &["(11, 0.0)", "(11, 0.4)"]),
-    ("tuned", "(17, 0.5)", &["(17, 0.3)", "(17, 0.7)"]),
-    ("tuned", "(257, 0.5)", &["(257, 0.0)", "(257, 0.9)"]),
-    ("tuned", "A_BYTE: f64 = 4.2", &["A_BYTE: f64 = 3.0", "A_BYTE: f64 = 6.0"]),
-    ("tuned", "FLAW_OF_MANY: f64 = 0.5", &["FLAW_OF_MANY: f64 = 0.0", "FLAW_OF_MANY: f64 = 1.0"]),
-    ("tuned", "AS_GOOD: f64 = 0.1", &["AS_GOOD: f64 = 0.0", "AS_GOOD: f64 = 0.3"]),
-    ("tuned", "(longest / 15).clamp(1, 3)", &["1", "(longest / 10).clamp(1, 4)"]),
-    ("tuned", "else { 7 }", &["else { 3 }", "else { 15 }"]),
-    ("tuned", "(0..12)", &["(0..6)", "(0..24)"]),
-    ("tuned", "[480; 128]", &["[240; 128]", "[960; 128]"]),
-    ("runs", "CERTAIN: f64 = 0.95", &["CERTAIN: f64 = 0.9", "CERTAIN: f64 = 1.0"]),
-    ("runs", "num_bytes / 24", &["num_bytes / 12", "num_bytes / 48"]),
-    ("runs", "longest.len().min(3)", &["longest.len().min(0)", "longest.len().min(1)"]),
+const CHANGES: [Change; 25] = [
+    ("rate", "_ => ", "1.9 * self", &["1.7 * self", "2.1 * self"]),
+    ("rate", "s = ", "2.3", &["2.0", "2.6"]),
+    ("lattice", "DIFFER_BY_0: f64 = ", "6.6e-6", &["6.0e-6", "7.3e-6"]),
+    ("tuned", "MANY_BITS: u64 = ", "1 << 16", &["3 << 14", "1 << 17"]),
+    ("tuned", "WORTH_A_PROBE: f64 = ", "0.97", &["0.93", "1.0"]),
+    ("tuned", "UNWANTED_PROBES: u8 = ", "7", &["31"]),
+    ("tuned", "FLAWED: f64 = ", "0.25", &["0.0", "0.3"]),
+    ("tuned", "MOST_IF_FLAWED: u8 = ", "13", &["0", "30"]),
+    ("tuned", "FLAW: f64 = ", "0.4", &["0.3", "0.5"]),
+    ("tuned", "(3, ", "0.25", &["0.1", "0.35"]),
+    ("tuned", "(5, ", "0.25", &["0.1", "0.35"]),
+    ("tuned", "(11, ", "0.28", &["0.0", "0.4"]),
+    ("tuned", "(17, ", "0.5", &["0.3", "0.7"]),
+    ("tuned", "(257, ", "0.5", &["0.0", "0.9"]),
+    ("tuned", "A_BYTE: f64 = ", "4.2", &["3.0", "6.0"]),
+    ("tuned", "FLAW_OF_MANY: f64 = ", "0.5", &["0.0", "1.0"]),
+    ("tuned", "AS_GOOD: f64 = ", "0.1", &["0.0", "0.3"]),
+    ("tuned", "(longest / ", "15", &["10", "25"]),
+    ("tuned", ".clamp(1, ", "3", &["2", "4"]),
+    ("tuned", ".clamp(1, 3) } else { ", "7", &["3", "15"]),
+    ("tuned", "let candidates = (0..", "12", &["6", "24"]),
+    ("tuned", "let (mut next_to, mut times) = ([", "480", &["240", "960"]),
+    ("runs", "CERTAIN: f64 = ", "0.95", &["0.9", "1.0"]),
+    ("runs", "num_bytes / ", "24", &["12", "48"]),
+    ("runs", "longest.len().min(", "3", &["0", "1"]),
 ];
 
 /// Prints the choices for the sizes and budgets that it reads.
@@ -72,8 +73,9 @@ fn main() {
 }
 "#;
 
-/// Compiles the sources with `new` in place of `old`, and returns its answers to `questions`.
-fn answers(file: &str, old: &str, new: &str, questions: &Path) -> Vec<String> {
+/// Compiles the sources, in `file` with `new` in place of `old`, and returns the answers to
+/// `questions`.
+fn answers(file: &str, [old, new]: [String; 2], questions: &Path) -> Vec<String> {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fit");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bloom");
     fs::create_dir_all(dir.join("bloom/shaping")).unwrap();
@@ -89,8 +91,8 @@ fn answers(file: &str, old: &str, new: &str, questions: &Path) -> Vec<String> {
         let path = Path::new("shaping").join(name).with_extension("rs");
         let mut source = fs::read_to_string(from.join(&path)).unwrap();
         if name == file {
-            assert_eq!(source.matches(old).count(), 1, "{old} in {name}.rs");
-            source = source.replace(old, new);
+            assert_eq!(source.matches(&old).count(), 1, "{old} in {name}.rs");
+            source = source.replace(&old, &new);
         }
         fs::write(dir.join("bloom").join(path), source).unwrap();
     }
@@ -147,6 +149,11 @@ fn ratio_of_shares(runs: &[SharedRun], shares: [&str; 2]) -> f64 {
     new / old
 }
 
+/// At most 60, evenly spaced.
+fn some_of<T: Copy>(all: &[T]) -> Vec<T> {
+    all.iter().copied().step_by(all.len().div_ceil(60)).collect()
+}
+
 #[test]
 #[ignore = "takes minutes with optimization, and runs rustc"]
 fn rates_with_smaller_and_larger_constants_are_printed() {
@@ -173,32 +180,31 @@ fn rates_with_smaller_and_larger_constants_are_printed() {
     }));
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit.txt");
     fs::write(&path, questions.join("\n")).unwrap();
-    let base = answers("", "", "", &path);
-    println!("{:36} shapes of {NUM_SIZES}; random, counters, digits and hex there", "");
-    for (file, old, news) in CHANGES {
-        for new in news {
-            let changed = answers(file, old, new, &path);
+    let base = answers("", [const { String::new() }; 2], &path);
+    println!("Where shapes of {NUM_SIZES} differ, rates of random keys, counters, digits and hex");
+    for (file, before, value, others) in CHANGES {
+        for other in others {
+            let change = [value, other].map(|value| format!("{before}{value}"));
+            println!("{}", change[1]);
+            let changed = answers(file, change, &path);
             let pairs: Vec<_> = base.iter().zip(&changed).map(|(a, b)| [&a[..], b]).collect();
             let (of_sizes, of_budgets) = pairs.split_at(NUM_SIZES);
             let differ = sizes.iter().map(|size| size.0).zip(of_sizes.iter().copied());
             let differ: Vec<_> = differ.filter(|(_, [a, b])| a != b).collect();
-            let some: Vec<_> =
-                differ.iter().copied().step_by(differ.len().div_ceil(60).max(1)).collect();
-            let ratios =
-                [&RANDOM[..1], &COUNTERS[..], &DIGITS[..]].map(|kinds| ratio(kinds, &some));
-            let budgets = budgets.iter().zip(of_budgets).filter(|(_, [a, b])| a != b);
-            let sums: Vec<_> = budgets.map(|((_, runs), shares)| (runs, *shares)).collect();
-            let logs: Vec<_> = sums
-                .iter()
-                .step_by(sums.len().div_ceil(60).max(1))
-                .map(|(runs, shares)| ratio_of_shares(runs, *shares).ln())
-                .collect();
-            println!(
-                "{new:36} {:6} {ratios:.3?}; {:4} shares {:.3}",
-                differ.len(),
-                sums.len(),
-                mean_of_logs(&logs)
-            );
+            if !differ.is_empty() {
+                let some = some_of(&differ);
+                let ratios =
+                    [&RANDOM[..1], &COUNTERS[..], &DIGITS[..]].map(|kinds| ratio(kinds, &some));
+                println!("    {} shapes: {ratios:.3?}", differ.len());
+            }
+            let differ = budgets.iter().map(|budget| &budget.1).zip(of_budgets.iter().copied());
+            let differ: Vec<_> = differ.filter(|(_, [a, b])| a != b).collect();
+            if !differ.is_empty() {
+                let ratios = some_of(&differ).into_iter();
+                let logs: Vec<_> =
+                    ratios.map(|(runs, shares)| ratio_of_shares(runs, shares).ln()).collect();
+                println!("    {} budgets: {:.3}", differ.len(), mean_of_logs(&logs));
+            }
         }
     }
 }

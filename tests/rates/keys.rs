@@ -122,8 +122,8 @@ fn tuned_rates_of_each_kind_of_keys_are_within_limits_up_to_400_000_keys() {
     assert_limits(5, [6_000, 10_000, 14_000], 4e6);
 }
 
-/// Numbers of keys and millibits per key at which counters' probes meet in LevelDB's length or in many
-/// next to it, and the limit on false positives over LevelDB's.
+/// Numbers of keys and millibits per key at which counters' probes meet in LevelDB's length or in
+/// many next to it, and the limit on false positives over LevelDB's.
 const HARD_SIZES: [((usize, usize), f64); 6] = [
     ((20_659, 10_000), 1.5),
     ((97_368, 10_000), 1.5),
@@ -159,8 +159,8 @@ fn means_at_60_random_sizes_are_below_3_5_times_leveldbs() {
     assert!(above.is_empty(), "above the limit: {above:#?}");
 }
 
-/// Asserts that with none of `millibits` per key tuned filters of 2 to 15 keys match more than `limit`
-/// times as many absent keys as LevelDB's; prints how much they match.
+/// Asserts that with none of `millibits` per key tuned filters of 2 to 15 keys match more than
+/// `limit` times as many absent keys as LevelDB's; prints how much they match.
 fn assert_few_keys_match(limit: f64, kinds: &[&Kind], millibits: &[usize], num_runs: u64) {
     let mut above = vec![];
     for kind in kinds {

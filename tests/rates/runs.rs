@@ -157,8 +157,8 @@ fn nearly_all_of_a_budget_is_spent() {
     let runs = [(1, 20_000), (1_000, 20_000)];
     let budget = leveldb_len(&runs);
     let used = total_len(&policies(budget, &runs), &runs);
-    // Apart from the remainder of a division by the filters of the second run, and from 0.3% by which
-    // lengths are shorter.
+    // Apart from the remainder of a division by the filters of the second run, and from 0.3% by
+    // which lengths are shorter.
     assert!(used + 1_000 > budget as u128 * 997 / 1000, "{used} of {budget} bytes");
 }
 

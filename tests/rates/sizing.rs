@@ -56,8 +56,8 @@ fn filters_made_for_300_rates_have_them() {
     assert!(ratios[0] > 0.8 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
 
-/// Below 16 keys rates are often far lower, since no filter is shorter than 7 bytes; they are highest
-/// for lengths of 15 and 17 bytes.
+/// Below 16 keys rates are often far lower, since no filter is shorter than 7 bytes; they are
+/// highest for lengths of 15 and 17 bytes.
 #[test]
 #[ignore = "takes minutes with optimization"]
 fn rates_of_each_number_of_keys_are_at_most_a_little_higher_than_asked() {

@@ -2,8 +2,8 @@
 
 use super::rate::{NUM_HASHES, NUM_VALUES, float};
 
-/// All `(t, y)` with `y = t * bits / 65537` modulo 2<sup>32</sup>: two third probes fall on one bit if
-/// they differ by a multiple `t` of the number of bits, and then their values differ by `y`.
+/// All `(t, y)` with `y = t * bits / 65537` modulo 2<sup>32</sup>: two third probes fall on one bit
+/// if they differ by a multiple `t` of the number of bits, and then their values differ by `y`.
 ///
 /// Both as shares of their maximum: `t` of 2<sup>32</sup> / bits, `y` of [`NUM_VALUES`].
 pub(super) struct Lattice {
@@ -50,8 +50,8 @@ impl Lattice {
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
         let mut sum = 0.0;
-        // With at least 65,536 bits, nearly all points with both coordinates below 1 are on the line
-        // through 0 and on those next to it.
+        // With at least 65,536 bits, nearly all points with both coordinates below 1 are on the
+        // line through 0 and on those next to it.
         for (line, first) in [([0.0; 2], 1), (b, -reach)] {
             // Each point stands for its opposite, too.
             for times_a in first..=reach {

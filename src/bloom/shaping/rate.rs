@@ -36,9 +36,9 @@
 //! | `mean`, `seen` | of values that no key has; the same, each value weighted by the hashes that have it |
 //! | `q` | of values in the middle third of all that no key has: 2<sup>17</sup> hashes have each |
 //!
-//! 1.9 and 2.3 are fitted. Lookalikes are mostly a key's probes in one order or the other; with 2 for
-//! 1.9, tuned filters of 12 keys with 6 bits each have fewer probes, and match 1.1 times as many
-//! counters as LevelDB's.
+//! 1.9 and 2.3 are fitted. Lookalikes are mostly a key's probes in one order or the other; with 2
+//! for 1.9, tuned filters of 12 keys with 6 bits each have fewer probes, and match 1.1 times as
+//! many counters as LevelDB's.
 
 /// The number of hashes.
 pub(super) const NUM_HASHES: f64 = 4294967296.0;

@@ -6,11 +6,13 @@ use super::rate::{NUM_HASHES, float};
 use super::tuned::{Expected, expected};
 use crate::bloom::shape::BloomFilterShape;
 
-/// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more precise.
+/// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more
+/// precise.
 const CERTAIN: f64 = 0.95;
 
-/// The filters of a sorted run, of which a lookup consults one: those of a level's tables, or that of
-/// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
+/// The filters of a sorted run, of which a lookup consults one: those of a level's tables, or that
+/// of one table in level 0. For
+/// [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
 ///
 /// Count a run as it will be *after* the flush or compaction: one that is still empty gets no
 /// filters, and neither do its first tables.
@@ -68,10 +70,11 @@ impl SortedRun {
         Self { num_filters, keys_per_filter, weight: 1 }
     }
 
-    /// The same run with another weight: 1 for a level that covers a tenth of the keys, if those that
-    /// cover all have 10.
+    /// The same run with another weight: 1 for a level that covers a tenth of the keys, if those
+    /// that cover all have 10.
     ///
-    /// Only the ratios of weights count. A run of weight 0, which no lookup consults, gets no filters.
+    /// Only the ratios of weights count. A run of weight 0, which no lookup consults, gets no
+    /// filters.
     #[must_use]
     pub const fn with_weight(self, weight: u32) -> Self {
         Self { weight, ..self }
@@ -90,8 +93,8 @@ impl SortedRun {
         num_bytes as u128 * 8000 / self.keys_per_filter as u128
     }
 
-    /// Choices of ever more bytes, beginning with none, each worth less per byte than the one before:
-    /// the lower convex hull of all. The last may take more than `most` bytes.
+    /// Choices of ever more bytes, beginning with none, each worth less per byte than the one
+    /// before: the lower convex hull of all. The last may take more than `most` bytes.
     fn hull(&self, most: usize) -> Vec<Choice> {
         let mut hull = vec![Choice::NONE];
         if self.num_filters == 0 || self.keys_per_filter == 0 || self.weight == 0 {
@@ -164,7 +167,8 @@ impl<'a> Market<'a> {
         Self { total_len, runs, weights, hulls, steps }
     }
 
-    /// Spends what `choices` leave of the budget, on the first steps of some runs before all others.
+    /// Spends what `choices` leave of the budget, on the first steps of some runs before all
+    /// others.
     fn spend(&self, mut choices: Vec<Choice>, runs_first: &[usize]) -> Shares {
         let mut rest = self.total_len - choices.iter().map(|choice| choice.len).sum::<usize>();
         let mut is_done = vec![false; choices.len()];

@@ -13,8 +13,8 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
         let leveldb = BloomFilterShape::leveldb(num_keys, millibits);
         leveldb.is_some_and(|leveldb| expected(leveldb, num_keys).rate <= rate)
     };
-    // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the same
-    // on every platform.
+    // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the
+    // same on every platform.
     let most = u128::from(u32::MAX) * 1000 / num_keys.max(1) as u128;
     if !reaches(most) {
         return None;

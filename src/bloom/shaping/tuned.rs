@@ -1,10 +1,10 @@
 //! The length and the number of probes of tuned filters.
 //!
-//! Random keys want each byte that LevelDB gives them. Keys that end in a counter want an odd number
-//! of bytes: LevelDB's hash multiplies a key's last four bytes only once, so of 256 neighbours, two
-//! that are `t` apart share all probes if the number of bits divides `t * 128 * 65537`, which an even
-//! number of bytes does for more of them. The constants weigh the two, measured with counters,
-//! digits, hexadecimal digits and times against random hashes.
+//! Random keys want each byte that LevelDB gives them. Keys that end in a counter want an odd
+//! number of bytes: LevelDB's hash multiplies a key's last four bytes only once, so of 256
+//! neighbours, two that are `t` apart share all probes if the number of bits divides `t * 128 *
+//! 65537`, which an even number of bytes does for more of them. The constants weigh the two,
+//! measured with counters, digits, hexadecimal digits and times against random hashes.
 
 use super::lattice::Lattice;
 use super::rate::{Rates, float};
@@ -21,8 +21,8 @@ const WORTH_A_PROBE: f64 = 0.97;
 /// them: 100,000 counters in 124,997 bytes have 0.95% with 6 probes, 1.3% with 7 and 1.2% with 8.
 const UNWANTED_PROBES: u8 = 7;
 
-/// In lengths with flaws of a higher cost, which are more than a factor of 3 or 5, counters have fewer
-/// false positives with LevelDB's number of probes than with fewer,
+/// In lengths with flaws of a higher cost, which are more than a factor of 3 or 5, counters have
+/// fewer false positives with LevelDB's number of probes than with fewer,
 const FLAWED: f64 = 0.25;
 /// if it is at most this: up to 20 bits per key.
 const MOST_IF_FLAWED: u8 = 13;
@@ -165,12 +165,12 @@ fn flaws(num_bytes: usize, num_probes: u8) -> f64 {
     flaws.into_iter().chain(factors).filter(|flaw| flaw.0).map(|flaw| flaw.1).sum()
 }
 
-/// Of a dozen odd lengths, at most 0.3% shorter, the one in which third probes, and so the probes of a
-/// query, meet least.
+/// Of a dozen odd lengths, at most 0.3% shorter, the one in which third probes, and so the probes
+/// of a query, meet least.
 fn long_length(longest: usize) -> usize {
     let odd = (longest - 1) | 1;
-    // Many bytes, since whole neighbourhoods are resonant; as a power of two it brings all remainders
-    // by the factors, so at least three of twelve lengths have none of them.
+    // Many bytes, since whole neighbourhoods are resonant; as a power of two it brings all
+    // remainders by the factors, so at least three of twelve lengths have none of them.
     let apart = ((longest >> 13) + 1).next_power_of_two().max(2);
     let has_none = |num_bytes: &usize| FACTORS.iter().all(|(factor, _)| num_bytes % factor != 0);
     let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(Long::new);
@@ -207,8 +207,8 @@ impl Long {
     }
 }
 
-/// Whether a multiple of the length is close to one of 2<sup>16</sup> bytes; the larger, the closer it
-/// must be. Hashes of counters that are eight steps of their second-last byte apart differ by a
+/// Whether a multiple of the length is close to one of 2<sup>16</sup> bytes; the larger, the closer
+/// it must be. Hashes of counters that are eight steps of their second-last byte apart differ by a
 /// multiple of 2<sup>16</sup> bytes, and then set nearly the same bits.
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^16")]
 fn is_resonant(num_bytes: usize) -> bool {
