@@ -20,7 +20,7 @@ type Change = (&'static str, &'static str, &'static str, &'static [&'static str]
 #[rustfmt::skip]
 const CHANGES: [Change; 25] = [
     ("rate", "_ => ", "1.9 * self", &["1.7 * self", "2.1 * self"]),
-    ("rate", "s = ", "2.3", &["2.0", "2.6"]),
+    ("rate", "let s = ", "2.3", &["2.0", "2.6"]),
     ("lattice", "DIFFER_BY_0: f64 = ", "6.6e-6", &["6.0e-6", "7.3e-6"]),
     ("tuned", "MANY_BITS: u64 = ", "1 << 16", &["3 << 14", "1 << 17"]),
     ("tuned", "WORTH_A_PROBE: f64 = ", "0.97", &["0.93", "1.0"]),

@@ -80,9 +80,7 @@ impl ThirdProbes {
 impl Rates {
     /// Of filters with at least one bit and one key.
     pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
-        // Hashes reach no more bits than there are hashes.
-        let bits = float(num_bits).min(NUM_HASHES);
-        let keys = float(num_keys as u64);
+        let (bits, keys) = (float(num_bits), float(num_keys as u64));
         Self {
             bits,
             keys,

@@ -83,7 +83,7 @@ impl SortedRun {
     /// Filters of so many millibits per key, if they can be made.
     fn choice(&self, millibits: u128) -> Option<Choice> {
         let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits)?;
-        let Expected { shape, rate } = expected(leveldb, self.keys_per_filter);
+        let Expected { shape, rate } = expected(leveldb, self.keys_per_filter, false);
         let len = self.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
         Some(Choice { millibits: Some(millibits), len, rate })
     }

@@ -11,7 +11,7 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
     }
     let reaches = |millibits| {
         let leveldb = BloomFilterShape::leveldb(num_keys, millibits);
-        leveldb.is_some_and(|leveldb| expected(leveldb, num_keys).rate <= rate)
+        leveldb.is_some_and(|leveldb| expected(leveldb, num_keys, false).rate <= rate)
     };
     // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the
     // same on every platform.

@@ -4,7 +4,8 @@
 //! number of bytes: LevelDB's hash multiplies a key's last four bytes only once, so of 256
 //! neighbours, two that are `t` apart share all probes if the number of bits divides `t * 128 *
 //! 65537`, which an even number of bytes does for more of them. The constants weigh the two,
-//! measured with counters, digits, hexadecimal digits and times against random hashes.
+//! measured with counters, digits, hexadecimal digits and times against random hashes;
+//! the test `rates::fit` prints what others would do.
 
 use super::lattice::Lattice;
 use super::rate::{Rates, float};
@@ -60,7 +61,7 @@ pub(in crate::bloom) fn tuned(
     num_keys: usize,
     min_bytes: usize,
 ) -> BloomFilterShape {
-    let shape = shortened(leveldb, num_keys);
+    let shape = expected(leveldb, num_keys, true).shape;
     if shape.num_bytes < min_bytes { lengthened(leveldb, min_bytes, num_keys) } else { shape }
 }
 
@@ -74,24 +75,17 @@ fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> B
     BloomFilterShape { num_bytes, num_probes: probes(num_bytes).min(leveldb.num_probes.max(6)) }
 }
 
-/// LevelDB's shape, or one at most as long with fewer false positives.
-fn shortened(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
+/// The shape without a least length. From [`MANY_BITS`] on only `searches` finds the length; without
+/// it, which is faster, LevelDB's is taken, and the rate is that of one that was found.
+pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: bool) -> Expected {
     if num_keys == 0 || leveldb.num_bytes as u64 > MAX_BYTES {
-        return leveldb;
+        return Expected { shape: leveldb, rate: f64::from(num_keys > 0) };
     }
-    let is_short = leveldb.num_bits() < MANY_BITS;
-    let num_bytes =
-        if is_short { short_length(leveldb, num_keys) } else { long_length(leveldb.num_bytes) };
-    best_probes(num_bytes, leveldb.num_probes, num_keys).shape
-}
-
-/// About the [`tuned`] shape, without a search: from [`MANY_BITS`] on with LevelDB's length.
-pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize) -> Expected {
-    if num_keys == 0 {
-        return Expected { shape: leveldb, rate: 0.0 };
-    }
-    let is_short = leveldb.num_bits() < MANY_BITS;
-    let num_bytes = if is_short { short_length(leveldb, num_keys) } else { leveldb.num_bytes };
+    let num_bytes = match leveldb.num_bytes {
+        _ if leveldb.num_bits() < MANY_BITS => short_length(leveldb, num_keys),
+        longest if searches => long_length(longest),
+        longest => longest,
+    };
     best_probes(num_bytes, leveldb.num_probes, num_keys)
 }
 
