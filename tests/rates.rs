@@ -11,6 +11,7 @@ mod rates {
     mod lengths;
     mod measured;
     mod runs;
+    mod shares;
     mod sizing;
     mod tables;
     mod tuned;

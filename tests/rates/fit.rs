@@ -36,7 +36,7 @@ const CHANGES: [Change; 25] = [
     ("tuned", "A_BYTE: f64 = ", "4.2", &["3.0", "6.0"]),
     ("tuned", "FLAW_OF_MANY: f64 = ", "0.5", &["0.0", "1.0"]),
     ("tuned", "AS_GOOD: f64 = ", "0.1", &["0.0", "0.3"]),
-    ("tuned", "(longest / ", "15", &["10", "25"]),
+    ("tuned", "(size / ", "15", &["10", "25"]),
     ("tuned", ".clamp(1, ", "3", &["2", "4"]),
     ("tuned", ".clamp(1, 3) } else { ", "7", &["3", "15"]),
     ("tuned", "let candidates = (0..", "12", &["6", "24"]),

@@ -119,13 +119,14 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
     best
 }
 
-/// LevelDB's length or an odd one next to it: at most 1 byte shorter below 30 bytes, 2 below 45, 3
-/// below 256, and then 7.
+/// LevelDB's length or an odd one next to it: at most 1 byte shorter below 30 bytes and keys, 2 below
+/// 45, 3 below 256 bytes, and then 7.
 fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
     let longest = leveldb.num_bytes;
-    let most_shorter = if longest < 256 { (longest / 15).clamp(1, 3) } else { 7 };
     // A byte is worth most to few keys.
-    let byte = A_BYTE / float(num_keys.max(longest) as u64);
+    let size = num_keys.max(longest);
+    let most_shorter = if longest < 256 { (size / 15).clamp(1, 3) } else { 7 };
+    let byte = A_BYTE / float(size as u64);
     let (mut best, mut least) = (longest, f64::INFINITY);
     for shorter in 0..=most_shorter {
         let num_bytes = longest - shorter;
