@@ -11,6 +11,9 @@ use crate::common::{drawn, of_any_magnitude};
 /// Keys per filter: few numbers, since rates are measured for each.
 const KEYS: [usize; 16] = [1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 40, 64, 100, 160, 260, 400];
 
+/// Lower rates are counted as this one, since so many lookups do not tell them apart.
+const LEAST: f64 = 3e-5;
+
 /// The length of a tuned filter, or of several, and the measured rate.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
@@ -32,7 +35,7 @@ impl Rates {
             false_positive_rate(policy, num_keys, effort)
         });
         let error = rate.standard_error;
-        Measured { len: shape.filter_len(), rate: rate.mean.max(1e-7), variance: error * error }
+        Measured { len: shape.filter_len(), rate: rate.mean.max(LEAST), variance: error * error }
     }
 
     /// What filters of so many keys can have, up to 48 bits for each and more for few.
@@ -145,8 +148,8 @@ fn worst_over_least(num_problems: usize, seed: u64) -> [f64; 2] {
 }
 
 #[test]
-#[ignore = "takes minutes with optimization"]
+#[ignore = "takes a minute with optimization"]
 fn sums_of_rates_of_thousands_of_problems_are_near_the_least() {
     let [many, few] = worst_over_least(5_000, 2);
-    assert!(many <= 1.75 && few <= 2.5);
+    assert!(many <= 1.6 && few <= 2.0);
 }
