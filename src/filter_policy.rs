@@ -53,20 +53,7 @@ use std::sync::Arc;
 /// LevelDB and rusty-leveldb drop the trailers of internal keys before they call a policy. Give them
 /// the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy) under its own name, which is LevelDB's;
 /// [`InternalKeyPolicy`](crate::InternalKeyPolicy) would drop 8 bytes more, and other readers of the
-/// tables would miss keys. LevelDB's C interface, `leveldb_filterpolicy_create`, takes callbacks: call
-/// the policy in them, and copy the filter into memory from `malloc`. rusty-leveldb passes keys back to
-/// back:
-///
-/// ```
-/// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
-///
-/// let (keys, key_offsets) = (b"applepear", [0, 5]);
-/// let ends = key_offsets.iter().skip(1).copied().chain([keys.len()]);
-/// let keys = key_offsets.iter().zip(ends).map(|(&start, end)| &keys[start..end]);
-/// let (policy, mut filter) = (BloomFilterPolicy::default(), Vec::new());
-/// BloomFilterBuilder::from_iter(keys).finish_into(policy, &mut filter);
-/// assert!(policy.key_may_match(b"apple", &filter) && policy.key_may_match(b"pear", &filter));
-/// ```
+/// tables would miss keys. The [recipes](crate::recipes) have the code.
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filter block.
     ///

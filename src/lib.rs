@@ -45,6 +45,8 @@
 //! take; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys. If the engine's comparator
 //! ignores part of a key, [wrap a policy](FilterPolicy#comparators).
 //!
+//! [Recipes](recipes): counting and prefix wrappers, rusty-leveldb, LevelDB's C interface.
+//!
 //! # Compatibility
 //!
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
@@ -70,6 +72,10 @@ pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use filter_policy::FilterPolicy;
 pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
 pub use internal_key::InternalKeyPolicy;
+
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("recipes.md")]
+pub mod recipes {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
