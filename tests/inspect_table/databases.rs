@@ -137,6 +137,10 @@ fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
                 assert_near(number, replayed);
             }
         }
+        // Its keys come in bursts.
+        let [between, own, _] = answer(&on(&database("object_ids"))).reads;
+        assert_near(between, 116.4);
+        assert_near(own, 4.9);
         for (name, reads) in [("in_order", 8.4), ("partly_covered", 16.9), ("repaired", 23.1)] {
             let report = on(&database(name));
             let answer = answer(&report);

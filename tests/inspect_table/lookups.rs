@@ -139,7 +139,9 @@ impl ReplayedTable {
 
 #[test]
 fn todays_reads_match_a_replay() {
-    for name in ["in_order", "partly_covered", "repaired", "levels", "counters", "posts"] {
+    for name in
+        ["in_order", "partly_covered", "repaired", "levels", "counters", "posts", "object_ids"]
+    {
         let [_, own, at_random] = answer(&Report::on(&database(name))).reads;
         let replay = Replay::of(&database(name));
         assert_near(at_random, replay.reads_of_longer_keys());

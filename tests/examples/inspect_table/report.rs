@@ -189,7 +189,7 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
         notes.push(format!("A lookup consults {consulted:.1} of {tables} on average{assumed}."));
     }
     if let Some((sample, _)) = &survey.sampled {
-        if sample.weights[BETWEEN] == 0 {
+        if sample.numbers[BETWEEN] == 0 {
             notes.push("No absent key of the same length lies between the database's keys.".into());
         } else if !(0.67..1.5).contains(&(reads[BETWEEN] / reads[RANDOM])) {
             let why =
@@ -197,7 +197,7 @@ fn answer(survey: &Survey<'_>, database: &Database) -> Vec<String> {
             notes.push(why.into());
         }
         if sample.num_deleted() > 0 {
-            let [deleted, own] = [sample.num_deleted(), sample.weights[OWN]].map(grouped);
+            let [deleted, own] = [sample.num_deleted(), sample.numbers[OWN]].map(grouped);
             notes.push(format!(
                 "{deleted} of {own} own keys looked up are deleted: lookups end at the deletion."
             ));

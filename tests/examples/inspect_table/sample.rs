@@ -27,8 +27,8 @@ pub(crate) const OWN: usize = 1;
 pub(crate) struct Sample {
     /// In bytewise order.
     keys: Vec<Key>,
-    /// The total weight of the keys of each kind.
-    pub(crate) weights: [usize; 2],
+    /// The number of keys of each kind.
+    pub(crate) numbers: [usize; 2],
     /// Whether the sample has all own keys, and all candidates for absent keys between them.
     is_all: bool,
 }
@@ -41,8 +41,6 @@ struct Key {
     is_deleted: bool,
     /// Whether a key outside the sample lies between this key and the one before it.
     is_behind_other: bool,
-    /// How many lookups it stands for.
-    weight: usize,
 }
 
 const NO_TABLE: usize = usize::MAX;
@@ -89,16 +87,16 @@ impl Sample {
             keys.retain(|key| key.kind() == OWN || rank(&key.bytes) < max);
             is_all = false;
         }
-        let mut weights = [0; 2];
+        let mut numbers = [0; 2];
         for key in &keys {
-            weights[key.kind()] += key.weight;
+            numbers[key.kind()] += 1;
         }
-        Self { keys, weights, is_all }
+        Self { keys, numbers, is_all }
     }
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
     pub(crate) fn num_lookups(&self, kind: usize) -> f64 {
-        let number = self.keys.iter().filter(|key| key.kind() == kind).count();
+        let number = self.numbers[kind];
         if self.is_all && number > 0 { f64::INFINITY } else { float(number) }
     }
 
@@ -108,7 +106,7 @@ impl Sample {
 
     /// The own keys that are not deleted, or all own keys if all are deleted.
     pub(crate) fn live_keys(&self) -> impl Iterator<Item = &[u8]> {
-        let any_is_live = self.num_deleted() < self.weights[OWN];
+        let any_is_live = self.num_deleted() < self.numbers[OWN];
         let own = self.keys.iter().filter(|key| key.kind() == OWN);
         own.filter(move |key| !any_is_live || !key.is_deleted).map(|key| &key.bytes[..])
     }
@@ -126,7 +124,7 @@ impl Sample {
             let place = table.place_of(&key.bytes, tables.trailer_len)?;
             Some(Lookup {
                 kind,
-                share: float(key.weight) / float(self.weights[kind]),
+                share: 1.0 / float(self.numbers[kind]),
                 block_offset: table.data_blocks()[place].offset(),
                 hash: bloom_hash(&key.bytes),
             })
@@ -137,8 +135,8 @@ impl Sample {
 
 impl Key {
     fn new(bytes: Vec<u8>, drawn_from: usize) -> Self {
-        let (found_in, is_deleted, is_behind_other, weight) = (NO_TABLE, false, false, 1);
-        Self { bytes, drawn_from, found_in, is_deleted, is_behind_other, weight }
+        let (found_in, is_deleted, is_behind_other) = (NO_TABLE, false, false);
+        Self { bytes, drawn_from, found_in, is_deleted, is_behind_other }
     }
 
     fn kind(&self) -> usize {
@@ -215,11 +213,11 @@ fn known(keys: Vec<Key>) -> Vec<Key> {
     known
 }
 
-/// Replaces the neighbours in a gap too wide to count through by one key with their weight.
+/// Replaces the neighbours in a gap too wide to count through by one key: between two bursts lie
+/// more keys than anywhere else, but hardly anybody asks for them.
 fn close(known: &mut Vec<Key>, gap: Option<usize>) {
     if let Some(start) = gap.filter(|start| known.len() - start > MAX_STEPS) {
         known.drain(start..known.len() - 1);
-        known[start].weight = MAX_STEPS;
     }
 }
 
