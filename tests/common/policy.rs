@@ -28,13 +28,18 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
             shape.filter_len() == size.bytes + 1 && shape.num_probes() == size.probes
         })
     };
-    let kinds: [fn(BloomFilterPolicy, u8) -> BloomFilterPolicy; 3] =
-        [|policy, _| policy, BloomFilterPolicy::with_num_probes, |policy, _| policy.tuned()];
+    let least = sizes.iter().map(|size| size.bytes + 1).min()?;
+    let kinds: [&dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy; 4] = [
+        &|policy| policy,
+        &|policy| policy.with_num_probes(probes),
+        &|policy| policy.tuned(),
+        &|policy| policy.tuned().with_min_filter_len(least),
+    ];
     kinds.iter().find_map(|kind| {
         // If several fit, LevelDB's recommendation.
         let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
         let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
-        policies.map(|policy| kind(policy, probes)).find(fits)
+        policies.map(kind).find(fits)
     })
 }

@@ -209,7 +209,8 @@ fn policies_are_recognised_by_the_sizes_of_their_filters() {
         .collect();
     for millibits in (1_000..25_000).step_by(2_917).chain([10_000, 14_000]) {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-        for policy in [policy, policy.with_num_probes(9), policy.tuned()] {
+        let padded = policy.tuned().with_min_filter_len(2_048);
+        for policy in [policy, policy.with_num_probes(9), policy.tuned(), padded] {
             for base_lg in [0, 11, 12, 13, 19, 63] {
                 let contents = filter_block(policy, base_lg, &blocks, &hashes);
                 let told = policy_of(&Reader::new(policy, &contents), &blocks, &contents).unwrap();
