@@ -13,29 +13,18 @@ use std::process::ExitCode;
 use inspect_table::{Options, report};
 use terminal::{exit_code, print, wrapped};
 
-#[cfg(test)]
-#[path = "../common/mod.rs"]
-mod common;
 #[path = "inspect_table/mod.rs"]
 mod inspect_table;
 #[path = "../common/neighbours.rs"]
 mod neighbours;
 #[path = "../common/policy.rs"]
 mod policy;
-#[cfg(not(test))]
 #[path = "../common/random.rs"]
 mod random;
-#[cfg(not(test))]
 #[path = "../common/table.rs"]
 mod table;
 #[path = "terminal.rs"]
 mod terminal;
-#[cfg(test)]
-#[path = "../inspect_table/mod.rs"]
-mod tests;
-
-#[cfg(test)]
-use common::{random, table};
 
 const USAGE: &str = "usage: inspect_table [--what-if] [--tables] [--] [FILE|DIR]...";
 const HELP: [&str; 14] = [
