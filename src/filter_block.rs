@@ -118,8 +118,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Digits in UTF-16 big-endian gain least: 5% of absent ones match, since as many share a key's
     /// hash among some thousand keys; among some 500, 2%.
     ///
-    /// Until the first range ends, up to twice `min_keys` keys wait, or those of the first range if they
-    /// are more.
+    /// With values of one size, at most about twice `min_keys` keys wait at a time, or those of a
+    /// range that need not grow.
     #[must_use]
     pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
         self.min_keys = min_keys;

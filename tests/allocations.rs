@@ -311,6 +311,37 @@ fn pending_keys_of_a_filter_block_take_at_most_64_bytes_more_each() {
     }
 }
 
+/// Values of 1,000 bytes in data blocks of 4 KiB: at first 512 KiB have some 500 keys.
+#[test]
+fn a_range_that_grows_has_at_most_twice_its_least_number_of_keys_waiting() {
+    const MIN_KEYS: usize = 4_000;
+    let policy = POLICY.tuned().with_min_filter_len(2_048);
+    let mut builder = FilterBlockBuilder::with_base_lg(policy, 19).with_min_keys(MIN_KEYS);
+    let peak = peak_bytes(|| {
+        for block in 0..10_000 {
+            builder.start_block(block * 4_200); // 3,995 keys in 4 MiB
+            for _ in 0..4 {
+                builder.add_key(&[7; 16]);
+            }
+        }
+    });
+    let filters = 3 * builder.finish().len();
+    let most = 2 * MIN_KEYS * (3 * 16 + 64);
+    assert!((most / 3..=most + filters).contains(&peak), "{peak} bytes of {most}");
+}
+
+#[test]
+fn a_wild_offset_while_the_range_may_grow_allocates_nothing() {
+    for num_keys in [0, 1, 3_999] {
+        let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 19).with_min_keys(4_000);
+        for _ in 0..num_keys {
+            builder.add_key(b"fig");
+        }
+        assert_allocations(0, num_keys, || builder.start_block(u64::MAX >> 1));
+        assert_eq!(builder.finish().last(), Some(&63));
+    }
+}
+
 #[test]
 fn a_builder_takes_at_most_8_bytes_per_key_and_12_while_its_buffer_doubles() {
     let mut most = [0.0_f64; 2];

@@ -12,7 +12,9 @@ mod format {
     mod estimates;
     mod golden;
     mod hashing;
+    mod least_len;
     mod lookups;
+    mod min_keys;
     mod mutating;
     mod threads;
 }

@@ -69,8 +69,8 @@ pub fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
         .boxed()
 }
 
-/// LevelDB's policy, or one with another number of probes, a tuned one, or one with fractions of a
-/// bit per key.
+/// LevelDB's policy, or one with another number of probes, a tuned one, one with fractions of a bit
+/// per key, or a least length.
 pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
     let bits_per_key = prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize];
     let leveldbs = bits_per_key.prop_map(BloomFilterPolicy::new).boxed();
@@ -78,7 +78,11 @@ pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
     prop_oneof![
         2 => leveldbs.clone(),
         2 => (leveldbs.clone(), 1..=30u8).prop_map(|(policy, n)| policy.with_num_probes(n)),
-        1 => leveldbs.prop_map(BloomFilterPolicy::tuned),
+        1 => leveldbs.clone().prop_map(BloomFilterPolicy::tuned),
+        1 => (leveldbs, any::<bool>(), 0..3_000_usize).prop_map(|(policy, is_tuned, len)| {
+            let policy = if is_tuned { policy.tuned() } else { policy };
+            policy.with_min_filter_len(len)
+        }),
         1 => in_thousandths,
     ]
     .boxed()

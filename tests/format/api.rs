@@ -28,7 +28,8 @@ pub(super) fn assert_panics(message: &str, misuse: impl FnOnce()) {
 #[test]
 fn policies_are_made_at_compile_time() {
     static SHARED: &dyn FilterPolicy = &InternalKeyPolicy::new(POLICY);
-    const TUNED: BloomFilterPolicy = BloomFilterPolicy::from_millibits_per_key(9_750).tuned();
+    const TUNED: BloomFilterPolicy =
+        BloomFilterPolicy::from_millibits_per_key(9_750).tuned().with_min_filter_len(48);
     const NAME: &str = POLICY.name();
     const { assert!(TUNED.millibits_per_key() == 9_750) }
     assert_eq!(SHARED.name(), NAME);
@@ -41,7 +42,7 @@ fn policies_are_made_at_compile_time() {
 fn constructors_and_getters_are_const_and_invalid_filter_is_non_exhaustive() {
     const BUILDER: FilterBlockBuilder<BloomFilterPolicy> = FilterBlockBuilder::new(POLICY);
     const LARGE_RANGES: FilterBlockBuilder<BloomFilterPolicy> =
-        FilterBlockBuilder::with_base_lg(POLICY, 19);
+        FilterBlockBuilder::with_base_lg(POLICY, 19).with_min_keys(4_000);
     const RUN: SortedRun = SortedRun::new(10, 20_000).with_weight(3);
     const HASH: u32 = BloomHash::from_u32(7).to_u32();
     const fn frame<B: AsRef<[u8]>>(

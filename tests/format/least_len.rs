@@ -1,0 +1,115 @@
+//! Filters with a least length.
+
+use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+use proptest::prelude::*;
+
+use super::api::assert_panics;
+use crate::common::strategies::config;
+use crate::common::ways::assert_makes_as_reference;
+use crate::common::{create_filter, keys_with_hashes, random_hashes};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+/// Asserts what `with_min_filter_len` promises of the lengths, by each rule.
+fn assert_lengths(policy: BloomFilterPolicy, len: usize, num_keys: usize) {
+    let at_least = |policy: BloomFilterPolicy| policy.with_min_filter_len(len).shape(num_keys);
+    for policy in [policy, policy.with_num_probes(9)] {
+        let usual = policy.shape(num_keys);
+        let (is_asked, shape) = (num_keys > 0 && len > usual.filter_len(), at_least(policy));
+        assert_eq!(shape.filter_len(), if is_asked { len } else { usual.filter_len() });
+        assert_eq!(shape.num_probes(), usual.num_probes());
+    }
+    let (usual, shape) = (policy.tuned().shape(num_keys), at_least(policy.tuned()));
+    assert_eq!(shape, policy.with_min_filter_len(len).tuned().shape(num_keys));
+    let what = || format!("{policy:?}, {num_keys} keys, {len} bytes: {shape:?} for {usual:?}");
+    if num_keys == 0 || len <= 9 || len <= usual.filter_len() {
+        assert_eq!(shape, usual, "{}", what());
+    } else {
+        assert!((len..len + 8).contains(&shape.filter_len()), "{}", what());
+        assert!((1..=30).contains(&shape.num_probes()), "{}", what());
+    }
+}
+
+#[test]
+fn no_filter_of_a_key_or_more_is_shorter() {
+    for len in (0..=300).chain([511, 512, 1000, 2047, 2048, 2049, 4999, 5000]) {
+        for num_keys in (0..=50).chain([100, 101, 800, 1637, 1638, 1639, 3999, 4000, 5000]) {
+            assert_lengths(POLICY, len, num_keys);
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn no_filter_of_up_to_5000_keys_is_shorter_than_up_to_5000_bytes() {
+    for len in 0..=5000 {
+        for num_keys in 0..=5000 {
+            assert_lengths(POLICY, len, num_keys);
+        }
+    }
+}
+
+#[test]
+fn policies_with_lengths_that_change_nothing_are_equal() {
+    for policy in [POLICY, POLICY.tuned(), POLICY.with_num_probes(8)] {
+        assert!((0..=9).all(|len| policy.with_min_filter_len(len) == policy));
+        assert_eq!(policy.with_min_filter_len(48).with_min_filter_len(0), policy);
+        assert_ne!(policy.with_min_filter_len(10), policy);
+        assert_ne!(policy.with_min_filter_len(10), policy.with_min_filter_len(11));
+    }
+    let tuned_last = POLICY.with_min_filter_len(48).with_name("example.Bloom").tuned();
+    assert_eq!(tuned_last, POLICY.tuned().with_name("example.Bloom").with_min_filter_len(48));
+}
+
+#[test]
+fn more_bits_than_a_usize_counts_panic() {
+    for policy in [POLICY, POLICY.tuned(), POLICY.with_num_probes(8)] {
+        let most = usize::MAX / 8 + 1;
+        let longest = policy.with_min_filter_len(most).shape(1);
+        assert!((most..most + 8).contains(&longest.filter_len()));
+        for len in [most + 1, usize::MAX] {
+            let policy = policy.with_min_filter_len(len);
+            assert_panics("capacity overflow", || assert!(policy.shape(1).num_bits() > 0));
+            assert_eq!(policy.shape(0).num_bits(), 64);
+        }
+    }
+}
+
+/// 256 neighbouring counters have the same positions modulo 64.
+#[test]
+fn filters_of_few_neighbouring_counters_match_few_others() {
+    let keys = [1030_u64, 1032, 1034, 1036].map(u64::to_be_bytes);
+    let num_matches = |policy: BloomFilterPolicy| {
+        let filter = create_filter(policy, &keys);
+        let absent = (1024..1280_u64).map(u64::to_be_bytes).filter(|key| !keys.contains(key));
+        absent.filter(|key| policy.key_may_match(key, &filter)).count()
+    };
+    assert!(num_matches(POLICY) > 200);
+    assert!(num_matches(POLICY.tuned().with_min_filter_len(48)) < 5);
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn lengths_and_bytes_are_as_asked_for_any_policy(
+        millibits in 0..64_000_usize,
+        len in prop_oneof![0..70_usize, 0..5_000_usize],
+        num_keys in prop_oneof![3 => 0..40_usize, 1 => 0..1_000_usize],
+    ) {
+        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        assert_lengths(policy, len, num_keys);
+        let keys = keys_with_hashes(&random_hashes(num_keys, 1));
+        for policy in [policy, policy.tuned()] {
+            assert_makes_as_reference(policy.with_min_filter_len(len), &keys);
+        }
+    }
+}
+
+/// Of 95 and 96 bytes of bits, counters match ten times as much as of 97.
+#[test]
+fn lengths_with_flaws_are_not_taken() {
+    for (len, expected) in [(24, 24), (32, 32), (48, 48), (96, 98), (98, 98), (2048, 2048)] {
+        assert_eq!(POLICY.tuned().with_min_filter_len(len).shape(4).filter_len(), expected);
+    }
+}
