@@ -35,6 +35,9 @@ pub(crate) mod snappy;
 mod source;
 #[path = "table/varint.rs"]
 pub(crate) mod varint;
+#[allow(dead_code, reason = "not every crate writes tables")]
+#[path = "table/writer.rs"]
+pub(crate) mod writer;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
 /// The magic number of `RocksDB`'s block-based tables, since format version 1.

@@ -2,7 +2,10 @@
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
-use crate::common::table::crc32c::masked_crc32c;
+#[allow(unused_imports, reason = "not every crate compresses")]
+pub(crate) use crate::common::table::writer::{
+    SNAPPY, UNCOMPRESSED, append_block, append_footer, block, handle, varint,
+};
 
 /// The contents of a table's blocks, which tests may damage before checksums are added.
 #[derive(Clone)]
@@ -11,10 +14,6 @@ pub(crate) struct Contents {
     pub(crate) metaindex: Vec<u8>,
     pub(crate) index: Vec<u8>,
 }
-
-/// Type bytes of blocks.
-pub(crate) const UNCOMPRESSED: u8 = 0;
-pub(crate) const SNAPPY: u8 = 1;
 
 impl Contents {
     pub(crate) fn new() -> Self {
@@ -47,49 +46,6 @@ impl Contents {
         append_footer(&mut file, &[metaindex, index].concat());
         file
     }
-}
-
-pub(crate) fn block(entries: &[(u8, &[u8], &[u8])]) -> Vec<u8> {
-    let mut block = Vec::new();
-    for (shared, suffix, value) in entries {
-        block.push(*shared);
-        block.extend(varint(suffix.len()));
-        block.extend(varint(value.len()));
-        block.extend([*suffix, *value].concat());
-    }
-    // One restart point, at the first entry.
-    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    block
-}
-
-pub(crate) fn handle(offset: usize, size: usize) -> Vec<u8> {
-    [varint(offset), varint(size)].concat()
-}
-
-pub(crate) fn varint(mut value: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value.to_le_bytes()[0]);
-    bytes
-}
-
-pub(crate) fn append_block(file: &mut Vec<u8>, contents: &[u8], block_type: u8) -> Vec<u8> {
-    let start = file.len();
-    file.extend_from_slice(contents);
-    file.push(block_type);
-    let checksum = masked_crc32c(&file[start..]);
-    file.extend(checksum.to_le_bytes());
-    handle(start, contents.len())
-}
-
-pub(crate) fn append_footer(file: &mut Vec<u8>, handles: &[u8]) {
-    let start = file.len();
-    file.extend_from_slice(handles);
-    file.resize(start + 40, 0);
-    file.extend(0xdb4775248b80fb57u64.to_le_bytes());
 }
 
 /// A table with one block of one key, and a filter block of these bytes.

@@ -7,10 +7,7 @@ use std::{fs, process};
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 
 use crate::common::table::Table;
-use crate::common::table::varint::read_varint;
-use crate::contents::{UNCOMPRESSED, append_block, append_footer, block, varint};
-
-const FOOTER_LEN: usize = 48;
+use crate::common::table::writer::with_filters_in_place;
 
 /// A path that nothing else uses, deleted when dropped.
 pub(crate) struct TempPath(pub(crate) PathBuf);
@@ -45,35 +42,14 @@ pub(crate) type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy
 /// Replaces LevelDB's filters in the table by the builder's, which take no more bytes. The file
 /// keeps its length; everything before the filters and after the metaindex block stays in place.
 pub(crate) fn exchange_filter_block(path: &Path, mut builder: Builder) {
-    let mut file = fs::read(path).unwrap();
+    let file = fs::read(path).unwrap();
     let table = Table::open(&file).unwrap();
     builder.start_block(0);
     for block in table.data_blocks() {
         table.visit_keys(block, |key| builder.add_key(key)).unwrap();
         builder.start_block(block.end);
     }
-    let start = table.data_blocks().last().expect("a data block").end;
-
-    let footer = file.len() - FOOTER_LEN;
-    let index_handle = index_handle(&file[footer..]);
-    let [start, index] = [start, index_handle[0]].map(|at| usize::try_from(at).unwrap());
-    let rest = file.split_off(index);
-    file.truncate(start);
-    let filters = append_block(&mut file, &builder.finish(), UNCOMPRESSED);
-    let name = format!("filter.{}", BloomFilterPolicy::NAME);
-    let metaindex = block(&[(0, name.as_bytes(), &filters)]);
-    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
-    assert!(file.len() <= index, "{} bytes before {index}", file.len());
-    file.resize(index, 0);
-    file.extend(&rest[..footer - index]);
-    let index_handle = index_handle.map(|number| varint(usize::try_from(number).unwrap()));
-    append_footer(&mut file, &[metaindex, index_handle.concat()].concat());
-    fs::write(path, file).unwrap();
-}
-
-/// The offset and the length of the index block, which follow those of the metaindex block.
-fn index_handle(mut footer: &[u8]) -> [u64; 2] {
-    let mut number = || read_varint(&mut footer).expect("a number");
-    let [_, _, offset, len] = [(); 4].map(|()| number());
-    [offset, len]
+    let name = BloomFilterPolicy::NAME;
+    let new = with_filters_in_place(&table, &file, name, &builder.finish()).unwrap();
+    fs::write(path, new.expect("room for the filters")).unwrap();
 }

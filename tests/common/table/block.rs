@@ -11,7 +11,7 @@ use super::source::Source;
 use super::varint::{read_len, read_varint};
 
 /// After each block: its compression type, and a checksum of both.
-const TRAILER_LEN: u64 = 5;
+pub(super) const TRAILER_LEN: u64 = 5;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockHandle {
