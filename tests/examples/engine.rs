@@ -19,9 +19,9 @@ mod db;
 const NUM_KEYS: u32 = 50_000;
 const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 const CHOICES: [(&str, Filters); 3] = [
-    ("as LevelDB", |_| (LEVELDB, 11)),
-    ("tuned(), 512 KiB", |_| (LEVELDB.tuned(), 19)),
-    ("for_runs(), 512 KiB", |num_keys| (share(num_keys), 19)),
+    ("as LevelDB", |_| (LEVELDB, 11, 0)),
+    ("tuned(), 4,000 keys", |_| (LEVELDB.tuned().with_min_filter_len(2_048), 19, 4_000)),
+    ("for_runs(), 4,000 keys", |num_keys| (share(num_keys), 19, 4_000)),
 ];
 type Keys = fn(u32) -> Vec<u8>; // those from NUM_KEYS up are absent, between the others
 const KEYS: [(&str, Keys); 2] = [
@@ -72,9 +72,9 @@ fn check(dir: &Path, name: &str, key: Keys) -> io::Result<usize> {
 
 /// The best policy for the first level, if all levels together may have 9 bits per key.
 fn share(num_keys: &[usize]) -> BloomFilterPolicy {
-    // 2^19 bytes of data blocks, which share a filter, have some 3,800 keys.
-    let run = |num_filters| SortedRun::new(num_filters, 3_800);
-    let runs: Vec<_> = num_keys.iter().map(|keys| run(keys.div_ceil(3_800))).collect();
+    // 2^19 bytes of data blocks have some 3,800 keys, so the range grows to twice that.
+    let run = |num_filters| SortedRun::new(num_filters, 7_600);
+    let runs: Vec<_> = num_keys.iter().map(|keys| run(keys.div_ceil(7_600))).collect();
     let total_len = num_keys.iter().sum::<usize>() * 9 / 8;
     BloomFilterPolicy::for_runs(total_len, &runs)[0].unwrap_or(LEVELDB)
 }

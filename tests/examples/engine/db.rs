@@ -16,9 +16,9 @@ const MAX_KEYS: usize = 3_000; // of a memtable
 /// A value, or `None` if the key was deleted.
 pub(crate) type Entry = Option<Vec<u8>>;
 pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
-/// The policy and the `base_lg` of the first level's filters, given the keys of all levels from it
-/// on.
-pub(crate) type Filters = fn(&[usize]) -> (BloomFilterPolicy, u8);
+/// The policy of the first level's filters, given the keys of all levels from it on; their
+/// `base_lg`, and the keys that the first filter of a table has at least.
+pub(crate) type Filters = fn(&[usize]) -> (BloomFilterPolicy, u8, usize);
 
 /// The latest writes: behind a lock, with a lock-free filter in front that any thread can fill.
 struct Memtable {

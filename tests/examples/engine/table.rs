@@ -39,10 +39,12 @@ impl Table {
         path: &Path,
         entries: Entries,
         sequence: u64,
-        (policy, base_lg): (BloomFilterPolicy, u8),
+        (policy, base_lg, min_keys): (BloomFilterPolicy, u8, usize),
     ) -> io::Result<Self> {
         let (mut file, mut index) = (Vec::new(), Vec::new());
-        let mut filters = FilterBlockBuilder::with_base_lg(InternalKeyPolicy::new(policy), base_lg);
+        let of_user_keys = InternalKeyPolicy::new(policy);
+        let mut filters =
+            FilterBlockBuilder::with_base_lg(of_user_keys, base_lg).with_min_keys(min_keys);
         for entries in Vec::from_iter(entries).chunks(KEYS_PER_BLOCK) {
             filters.start_block(file.len() as u64);
             let mut block = Vec::new();
