@@ -96,12 +96,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Lets the range grow until its first filter has at least `min_keys` keys: while no filter has
-    /// been made and fewer keys wait, [`start_block`](Self::start_block) doubles it until the new data
-    /// block begins in the first range, too. At most to 2<sup>63</sup> bytes; 0 changes nothing.
+    /// been made and fewer keys wait, [`start_block`](Self::start_block) doubles it until the new
+    /// data block begins in the first range, too. At most to 2<sup>63</sup> bytes; 0 changes
+    /// nothing.
     ///
-    /// What a filter is worth depends on the number of its keys, and values decide how many keys a range
-    /// of bytes has. With values of 1,000 bytes, LevelDB's filters have 2 to 4 keys, and those of 512 KiB
-    /// some 500. The first filter decides for all of the table, so keep a range of 512 KiB at least:
+    /// What a filter is worth depends on the number of its keys, and values decide how many keys a
+    /// range of bytes has. With values of 1,000 bytes, LevelDB's filters have 2 to 4 keys, and
+    /// those of 512 KiB some 500. The first filter decides for all of the table, so keep a range of
+    /// 512 KiB at least:
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -128,16 +130,16 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
-    /// First makes the missing filters of all earlier ranges, in the policy's time and time linear in
-    /// their number. A range without keys takes a 4-byte offset, so a wild `block_offset` may take
-    /// more memory than there is.
+    /// First makes the missing filters of all earlier ranges, in the policy's time and time linear
+    /// in their number. A range without keys takes a 4-byte offset, so a wild `block_offset` may
+    /// take more memory than there is.
     ///
     /// # Panics
     ///
     /// - If the range's filter has been made already: readers would miss the keys added to it.
     ///   LevelDB checks this in debug builds only.
-    /// - If the policy panics, or the number of filters exceeds the address space. The builder is then
-    ///   as it was before the call.
+    /// - If the policy panics, or the number of filters exceeds the address space. The builder is
+    ///   then as it was before the call.
     /// - If the filters reach 4 GiB, where the format's offsets end. Every later call that makes a
     ///   filter panics then, and so does `finish`.
     pub fn start_block(&mut self, block_offset: u64) {
@@ -173,8 +175,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.ends.push(self.keys.len());
     }
 
-    /// Makes the filter of the pending keys, and returns the whole filter block: 5 bytes without any
-    /// keys or blocks. Takes the policy's time, and time linear in the number of filters.
+    /// Makes the filter of the pending keys, and returns the whole filter block: 5 bytes without
+    /// any keys or blocks. Takes the policy's time, and time linear in the number of filters.
     ///
     /// # Panics
     ///
@@ -240,15 +242,15 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
 /// filter has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11 and reads any
-/// below 64. A filter ends where the next one starts, the last one where the array of offsets starts.
-/// A filter block is not a filter: [`BloomFilter`](crate::BloomFilter) would read `base_lg` as the
-/// probe count, and might deny every key of the block.
+/// below 64. A filter ends where the next one starts, the last one where the array of offsets
+/// starts. A filter block is not a filter: [`BloomFilter`](crate::BloomFilter) would read `base_lg`
+/// as the probe count, and might reject every key of the block.
 ///
-/// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may deny
-/// keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never panic, overflow
-/// or allocate on any bytes; malformed parts are potential matches. Two of them differ from LevelDB,
-/// to keep keys: a `base_lg` of 64 or more (undefined in C++) and equal offsets outside the filters
-/// ("no keys" in C++).
+/// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may
+/// reject keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never
+/// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. Two of them
+/// differ from LevelDB, to keep keys: a `base_lg` of 64 or more (undefined in C++) and equal
+/// offsets outside the filters ("no keys" in C++).
 ///
 /// # Many keys at once
 ///
@@ -292,8 +294,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads the block's frame, in constant time.
     ///
     /// `contents` is the block without the 5-byte trailer (compression type and checksum) that
-    /// follows it in the file; every call of its `as_ref` must return the same bytes. `policy` is the
-    /// one that the table's metaindex block names.
+    /// follows it in the file; every call of its `as_ref` must return the same bytes. `policy` is
+    /// the one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) =
@@ -321,8 +323,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.num_filters
     }
 
-    /// Whether the data block at `block_offset`, in bytes of the file, may contain `key`: an internal
-    /// key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key.
+    /// Whether the data block at `block_offset`, in bytes of the file, may contain `key`: an
+    /// internal key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a
+    /// user key.
     ///
     /// `true` where [`filter`](Self::filter) is `None`. Takes the policy's time and memory.
     #[inline]
@@ -333,9 +336,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// The filter for the data block at `block_offset`, as the policy made it.
     ///
-    /// `None`, a potential match, past the last filter or where the block or the filter's offsets are
-    /// malformed. Empty bytes where no data block starts in the range, even if a data block that
-    /// starts before has keys there. Takes constant time.
+    /// `None`, a potential match, past the last filter or where the block or the filter's offsets
+    /// are malformed. Empty bytes where no data block starts in the range, even if a data block
+    /// that starts before has keys there. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 /// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
 /// A storage engine stores a filter beside the keys and checks it before it reads them: `false`
-/// saves the read. Implement the trait for a filter of your own or to wrap another policy. An engine
-/// may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
+/// saves the read. Implement the trait for a filter of your own or to wrap another policy. An
+/// engine may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
 ///
 /// Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
@@ -41,7 +41,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// Give the wrapper a name of the engine's own. Filters under LevelDB's name were made of unchanged
-/// keys and would deny a key in another spelling, so the engine must read their tables without them.
+/// keys and would reject a key in another spelling, so the engine must read their tables without
+/// them.
 ///
 /// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round:
 /// `InternalKeyPolicy::new(IgnoreCase(policy))` shows it user keys, without trailers.
@@ -50,16 +51,16 @@ use std::sync::Arc;
 ///
 /// # In an engine that takes a filter policy
 ///
-/// LevelDB and rusty-leveldb drop the trailers of internal keys before they call a policy. Give them
-/// the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy) under its own name, which is LevelDB's;
-/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) would drop 8 bytes more, and other readers of the
-/// tables would miss keys. The [recipes](crate::recipes) have the code.
+/// LevelDB and rusty-leveldb drop the trailers of internal keys before they call a policy. Give
+/// them the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy) under its own name, which is
+/// LevelDB's; [`InternalKeyPolicy`](crate::InternalKeyPolicy) would drop 8 bytes more, and other
+/// readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filter block.
     ///
     /// A reader uses a filter block only if it is under its own policy's name. So if the bytes that
-    /// [`create_filter`](Self::create_filter) makes change, change the name: otherwise old filters are
-    /// misread, and keys are lost.
+    /// [`create_filter`](Self::create_filter) makes change, change the name: otherwise old filters
+    /// are misread, and keys are lost.
     fn name(&self) -> &str;
 
     /// Appends a filter for `keys` to `dst`, whose present bytes stay unchanged.
@@ -69,9 +70,9 @@ pub trait FilterPolicy: Send + Sync {
 
     /// Whether `key` may be among the keys from which `filter` was made.
     ///
-    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended. The answer must
-    /// be `true` for each of its keys, and should be `false` for most others. Implementations must
-    /// not panic on any bytes, since a disk may return corrupt ones.
+    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended. The answer
+    /// must be `true` for each of its keys, and should be `false` for most others. Implementations
+    /// must not panic on any bytes, since a disk may return corrupt ones.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 }
 

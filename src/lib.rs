@@ -1,9 +1,9 @@
 //! A port of LevelDB's filter policies: the Bloom filter, filter blocks and internal keys,
 //! byte-for-byte compatible with LevelDB 1.23.
 //!
-//! A filter lets an engine skip a table that cannot contain a key. It may report an absent key, but
-//! never misses a present one. By default this crate makes the bytes that LevelDB makes; on request
-//! it makes better filters, which every LevelDB reads too.
+//! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
+//! never rejects a present one. By default this crate makes the bytes that LevelDB makes; on
+//! request it makes better filters, which every LevelDB reads too.
 //!
 //! ```
 //! use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -22,40 +22,41 @@
 //! | to | use |
 //! |---|---|
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
-//! | write fewer bytes for LevelDB, with fewer false positives | [`FilterBlockBuilder::with_base_lg`] |
-//! | read either | [`FilterBlockReader`] |
+//! | write filters of some thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
+//! | read both | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into an engine that takes one | [as `FilterPolicy` shows](FilterPolicy#in-an-engine-that-takes-a-filter-policy) |
 //! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [as `FilterBlockReader` shows](FilterBlockReader#many-keys-at-once) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
+//! | mend filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | write one filter for a whole table that LevelDB reads | [`FilterBlockBuilder::with_base_lg`] with 63 |
-//! | build a bare filter incrementally, for this engine alone | [`BloomFilterBuilder`] |
-//! | look up keys in bare filters, fastest in batches | [`BloomFilter`] |
+//! | build a filter outside a filter block, key by key | [`BloomFilterBuilder`] |
+//! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
-//! | join the filters of a memtable's shards | [`BloomFilter::union_with`] |
+//! | merge the filters of a memtable's shards | [`BloomFilter::union_with`] |
 //! | open a table by its policy's name | [`BloomFilterPolicy::GOLEVELDB_NAME`] shows how |
 //!
-//! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter can
-//! deny keys it contains.
+//! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter
+//! can reject keys it contains.
 //!
-//! Filters cover user keys. [`InternalKeyPolicy`] drops the trailers from the keys that filter blocks
-//! take; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys. If the engine's comparator
-//! ignores part of a key, [wrap a policy](FilterPolicy#comparators).
+//! Filters cover user keys. [`InternalKeyPolicy`] drops the trailers from the keys that filter
+//! blocks take; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys. If the engine's
+//! comparator ignores part of a key, [wrap a policy](FilterPolicy#comparators).
 //!
 //! [Recipes](recipes): counting and prefix wrappers, rusty-leveldb, LevelDB's C interface.
 //!
 //! # Compatibility
 //!
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
-//! Where C++ leaves the outcome undefined or loses keys, this crate does neither: two kinds of
-//! malformed filter blocks are potential matches (see [`FilterBlockReader`]), an internal key too
+//! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
+//! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
 //! short for a trailer is used whole, and sizes that overflow panic.
 //!
-//! Store only filter blocks under LevelDB's names. A bare filter goes under a name of the engine's
-//! own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
+//! Store only filter blocks under LevelDB's names. A filter without one goes under a name of the
+//! engine's own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -97,8 +97,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         many::may_match(self.bits(), self.probes, keys, matches);
     }
 
-    /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es. Takes less
-    /// time than single lookups for more than 100, or for 16 if most are absent.
+    /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es. Takes
+    /// less time than single lookups for more than 100, or for 16 if most are absent.
     ///
     /// # Panics
     ///

@@ -65,8 +65,8 @@ impl BloomFilterShape {
 
 /// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
 ///
-/// 0.69 is ln 2, rounded down to reduce probing cost a little: 69 per 100,000 millibits. From 44,000
-/// millibits up it is 30, so products stay small.
+/// 0.69 is ln 2, rounded down to reduce probing cost a little: 69 per 100,000 millibits. From
+/// 44,000 millibits up it is 30, so products stay small.
 #[expect(clippy::cast_possible_truncation, reason = "at most 30 of 44 bits")]
 pub(super) fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;

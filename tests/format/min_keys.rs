@@ -42,7 +42,8 @@ proptest! {
     ) {
         let contents = build_with_min_keys(policy, base_lg, min_keys, &blocks);
         let grown = contents[contents.len() - 1];
-        let is_enough = |base_lg| keys_of_first_range(base_lg, &blocks).is_none_or(|n| n >= min_keys);
+        let is_enough =
+            |base_lg| keys_of_first_range(base_lg, &blocks).is_none_or(|keys| keys >= min_keys);
         prop_assert_eq!(grown, (base_lg..63).find(|&base_lg| is_enough(base_lg)).unwrap_or(63));
         // And otherwise the block is as if its range had been known before.
         prop_assert_eq!(&contents, &build(policy, grown, &blocks));

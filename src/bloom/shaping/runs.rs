@@ -19,8 +19,9 @@ const CERTAIN: f64 = 0.95;
 ///
 /// In filter blocks with `base_lg` 19 a table has a filter for each 512 KiB of data blocks:
 /// `num_filters` is the sum over the run's tables of their data bytes over 2<sup>19</sup>, each
-/// rounded up, and `keys_per_filter` is the run's keys over that. The blocks' offsets, 4 bytes for
-/// each filter and 5 for each block, are not counted.
+/// rounded up, and `keys_per_filter` is the run's keys over that; where [fewer keys than
+/// asked](crate::FilterBlockBuilder::with_min_keys) let ranges grow, of longer ones. The blocks'
+/// offsets, 4 bytes for each filter and 5 for each block, are not counted.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};

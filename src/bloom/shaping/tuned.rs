@@ -75,8 +75,8 @@ fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> B
     BloomFilterShape { num_bytes, num_probes: probes(num_bytes).min(leveldb.num_probes.max(6)) }
 }
 
-/// The shape without a least length. From [`MANY_BITS`] on only `searches` finds the length; without
-/// it, which is faster, LevelDB's is taken, and the rate is that of one that was found.
+/// The shape without a least length. From [`MANY_BITS`] on only `searches` finds the length;
+/// without it, which is faster, LevelDB's is taken, and the rate is that of one that was found.
 pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: bool) -> Expected {
     if num_keys == 0 || leveldb.num_bytes as u64 > MAX_BYTES {
         return Expected { shape: leveldb, rate: f64::from(num_keys > 0) };
@@ -119,8 +119,8 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
     best
 }
 
-/// LevelDB's length or an odd one next to it: at most 1 byte shorter below 30 bytes and keys, 2 below
-/// 45, 3 below 256 bytes, and then 7.
+/// LevelDB's length or an odd one next to it: at most 1 byte shorter below 30 bytes and keys, 2
+/// below 45, 3 below 256 bytes, and then 7.
 fn short_length(leveldb: BloomFilterShape, num_keys: usize) -> usize {
     let longest = leveldb.num_bytes;
     // A byte is worth most to few keys.
