@@ -58,23 +58,21 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Starts an empty filter block with a filter for each 2<sup>`base_lg`</sup> bytes of data
-    /// blocks. LevelDB, goleveldb and rusty-leveldb read the number from the block.
-    ///
-    /// | `base_lg` | a filter for each | |
-    /// |---|---|---|
-    /// | 11 | 2 KiB of file | LevelDB's bytes, as [`new`](Self::new) |
-    /// | 19 | 512 KiB | 500 keys each with values of 1,000 bytes, 4,600 with 100, 15,000 with 20 |
-    /// | 63 | table | one filter, however large the table is |
+    /// blocks: 11 is LevelDB's 2 KiB, 19 is 512 KiB, and 63 makes one filter for any table. LevelDB,
+    /// rusty-leveldb and goleveldb, which [made it an
+    /// option](https://github.com/syndtr/goleveldb/pull/322), read the number from the block.
     ///
     /// Filters of 1,000 to 20,000 keys are this format's best, and fewer filters take fewer
-    /// offsets. At 10 bits per key and values of 100 bytes, 19 with `tuned` filters saves a fifth
-    /// of LevelDB's bytes and, with random keys, a seventh of its false positives; of absent
-    /// big-endian counters between present ones, 1% match instead of 23%. With values of 1,000
-    /// bytes, 19 and 4,000 [keys at least](Self::with_min_keys) save two thirds of the bytes, and
-    /// 1.2% match instead of 99.8%. Only random keys have fewer false positives by 11: a few per
-    /// cent fewer with empty values, more with values above 1,300 bytes, in five times the bytes.
-    /// In return, keys wait in memory: at most three times their bytes and 64 bytes more for each
-    /// on a 64-bit machine. And a lookup touches up to a cache line for each probe, not one or two.
+    /// offsets. Of absent big-endian counters between present ones, 1% match instead of 23% with
+    /// values of 100 bytes, and instead of 99.8% with 1,000, by 19, [tuned] filters and 4,000 [keys
+    /// at least](Self::with_min_keys). Only random keys with empty values, or above 1,300 bytes,
+    /// have fewer false positives by 11.
+    ///
+    /// Longer ranges let keys wait in memory: at most three times their bytes and 64 bytes more for
+    /// each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not one or
+    /// two in all.
+    ///
+    /// [tuned]: crate::BloomFilterPolicy::tuned
     ///
     /// # Panics
     ///
@@ -95,14 +93,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Lets the range grow until its first filter has at least `min_keys` keys: while no filter has
-    /// been made and fewer keys wait, [`start_block`](Self::start_block) doubles it until the new
-    /// data block begins in the first range, too. At most to 2<sup>63</sup> bytes; 0 changes
-    /// nothing.
+    /// Lets the range grow until its first filter has at least `min_keys` keys: while there is no
+    /// filter and fewer keys wait, [`start_block`](Self::start_block) doubles the range until it
+    /// reaches the new data block. At most to 2<sup>63</sup> bytes; 0 changes nothing.
     ///
-    /// What a filter is worth depends on the number of its keys, and values decide how many keys a
-    /// range of bytes has. With values of 1,000 bytes, LevelDB's filters have 2 to 4 keys, and
-    /// those of 512 KiB some 500. The first filter decides for all of the table, so keep a range of
+    /// What a filter is worth depends on the number of its keys, and the values' size decides how
+    /// many a range of bytes has. The first filter decides for the whole table, so keep a range of
     /// 512 KiB at least:
     ///
     /// ```
@@ -117,11 +113,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// assert_eq!(builder.finish().last(), Some(&25)); // a filter for each 32 MiB, 6,711 keys
     /// ```
     ///
-    /// Digits in UTF-16 big-endian gain least: 5% of absent ones match, since as many share a key's
-    /// hash among some thousand keys; among some 500, 2%.
-    ///
     /// With values of one size, at most about twice `min_keys` keys wait at a time, or those of a
-    /// range that need not grow.
+    /// range that need not grow. Digits in UTF-16 big-endian gain least: among some thousand keys,
+    /// 5% of absent ones share a key's hash, among some 500, 2%.
     #[must_use]
     pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
         self.min_keys = min_keys;
@@ -131,8 +125,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
     /// First makes the missing filters of all earlier ranges, in the policy's time and time linear
-    /// in their number. A range without keys takes a 4-byte offset, so a wild `block_offset` may
-    /// take more memory than there is.
+    /// in their number. Each takes a 4-byte offset, so a far too large `block_offset` may take more
+    /// memory than there is.
     ///
     /// # Panics
     ///
@@ -140,8 +134,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   LevelDB checks this in debug builds only.
     /// - If the policy panics, or the number of filters exceeds the address space. The builder is
     ///   then as it was before the call.
-    /// - If the filters reach 4 GiB, where the format's offsets end. Every later call that makes a
-    ///   filter panics then, and so does `finish`.
+    /// - If the filters reach 4 GiB, where the format's offsets end; later calls then panic, too.
     pub fn start_block(&mut self, block_offset: u64) {
         let mut base_lg = self.base_lg;
         if self.filter_offsets.is_empty() && self.ends.len() < self.min_keys {
@@ -167,9 +160,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.base_lg = base_lg;
     }
 
-    /// Adds `key` to the current data block; before the first `start_block`, to the one at 0.
-    ///
-    /// Copies the key, in time linear in its length.
+    /// Adds a copy of `key` to the current data block; before the first `start_block`, to the one at
+    /// 0.
     pub fn add_key(&mut self, key: &[u8]) {
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());
@@ -248,86 +240,47 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may
 /// reject keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never
-/// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. Two of them
-/// differ from LevelDB, to keep keys: a `base_lg` of 64 or more (undefined in C++) and equal
-/// offsets outside the filters ("no keys" in C++).
-///
-/// # Many keys at once
-///
-/// Hash user keys once for all tables, and look up those that share a filter together:
-///
-/// ```
-/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader, bloom_hashes};
-/// # let policy = BloomFilterPolicy::new(10);
-/// # let mut builder = leveldb_filter::FilterBlockBuilder::new(policy);
-/// # builder.start_block(2_048);
-/// # builder.add_key(b"pear");
-/// # let reader = FilterBlockReader::new(policy, builder.finish());
-/// let keys = ["apple", "fig", "pear", "plum"];
-/// let mut hashes = [BloomHash::default(); 4];
-/// bloom_hashes(&keys, &mut hashes);
-///
-/// // Each key's data block, in the order of the table: keys that share a filter are neighbours.
-/// let block_offsets = [0, 2_048, 2_049, 4_096];
-/// let mut must_read = [true; 4]; // where there is no filter
-/// let mut next = 0;
-/// for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
-///     let keys = next..next + group.len();
-///     next = keys.end;
-///     if let Some(filter) = reader.filter(group[0]) {
-///         policy.hashes_may_match(&hashes[keys.clone()], filter, &mut must_read[keys]);
-///     }
-/// }
-/// assert_eq!(must_read, [false, false, true, true]);
-/// ```
+/// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. So they do,
+/// unlike LevelDB, for a `base_lg` of 64 or more (undefined in C++) and for equal offsets outside
+/// the filters ("no keys" in C++).
 #[derive(Clone, Copy)]
 pub struct FilterBlockReader<P, B> {
     policy: P,
     contents: B,
-    /// Where the array of offsets starts, and the filters end.
-    array_offset: usize,
-    num_filters: usize,
-    base_lg: u8,
+    frame: Frame,
 }
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads the block's frame, in constant time.
+    /// Reads where the filters of a block are, in constant time.
     ///
     /// `contents` is the block without the 5-byte trailer (compression type and checksum) that
     /// follows it in the file; every call of its `as_ref` must return the same bytes. `policy` is
     /// the one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
-        let (array_offset, num_filters, base_lg) =
-            parse_frame(contents.as_ref()).unwrap_or_default();
-        Self { policy, contents, array_offset, num_filters, base_lg }
+        let frame = Frame::parse(contents.as_ref()).unwrap_or_default();
+        Self { policy, contents, frame }
     }
 
     /// The base-2 logarithm of the length of the file ranges that share a filter: data blocks share
-    /// one if their offsets, shifted right by this, are equal.
-    ///
-    /// Below 64, so that a `u64` can be shifted by it; 0 for a malformed block.
-    #[inline]
+    /// one if their offsets, shifted right by this, are equal. Below 64; 0 for a malformed block.
     #[must_use]
     pub const fn base_lg(&self) -> u8 {
-        self.base_lg
+        self.frame.base_lg
     }
 
-    /// The number of filters, including those of ranges without keys.
-    ///
-    /// 0 for a malformed block: shorter than 5 bytes, an array of offsets that starts outside, or a
-    /// `base_lg` of 64 or more. [`filter`](Self::filter) is `None` from this index up.
-    #[inline]
+    /// The number of filters, including those of ranges without keys. 0 for a malformed block:
+    /// shorter than 5 bytes, an array of offsets that starts outside, or a `base_lg` of 64 or more.
     #[must_use]
     pub const fn num_filters(&self) -> usize {
-        self.num_filters
+        self.frame.num_filters
     }
 
     /// Whether the data block at `block_offset`, in bytes of the file, may contain `key`: an
     /// internal key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a
     /// user key.
     ///
-    /// `true` where [`filter`](Self::filter) is `None`. Takes the policy's time and memory.
+    /// `true` where [`filter`](Self::filter) is `None`.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
@@ -342,33 +295,43 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
-        let index = block_offset.checked_shr(self.base_lg.into())?;
-        let index = usize::try_from(index).ok().filter(|&index| index < self.num_filters)?;
+        let Frame { array_offset, num_filters, base_lg } = self.frame;
+        let index = usize::try_from(block_offset >> base_lg).ok().filter(|&i| i < num_filters)?;
         let contents = self.contents.as_ref();
         // For the last filter, the word after its offset is the offset of the array.
-        let start = decode_fixed32(contents, self.array_offset + index * 4)?;
-        let limit = decode_fixed32(contents, self.array_offset + index * 4 + 4)?;
-        contents.get(..self.array_offset)?.get(start..limit)
+        let start = decode_fixed32(contents, array_offset + index * 4)?;
+        let limit = decode_fixed32(contents, array_offset + index * 4 + 4)?;
+        contents.get(..array_offset)?.get(start..limit)
     }
 }
 
-/// Shows the block's frame, not its bytes.
+/// Shows no bytes of the block.
 impl<P: fmt::Debug, B> fmt::Debug for FilterBlockReader<P, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBlockReader")
             .field("policy", &self.policy)
-            .field("num_filters", &self.num_filters)
-            .field("base_lg", &self.base_lg)
+            .field("num_filters", &self.frame.num_filters)
+            .field("base_lg", &self.frame.base_lg)
             .finish_non_exhaustive()
     }
 }
 
-/// Offset of the array, number of filters, and `base_lg`; `None` for a malformed block.
-fn parse_frame(contents: &[u8]) -> Option<(usize, usize, u8)> {
-    let (rest, &[.., base_lg]) = contents.split_last_chunk::<5>()?;
-    let array_offset = decode_fixed32(contents, rest.len())?;
-    let array_len = rest.len().checked_sub(array_offset)?;
-    (base_lg < 64).then_some((array_offset, array_len / 4, base_lg))
+#[derive(Clone, Copy, Default)]
+struct Frame {
+    /// Where the array of offsets starts, and the filters end.
+    array_offset: usize,
+    num_filters: usize,
+    base_lg: u8,
+}
+
+impl Frame {
+    /// `None` for a malformed block.
+    fn parse(contents: &[u8]) -> Option<Self> {
+        let (rest, &[.., base_lg]) = contents.split_last_chunk::<5>()?;
+        let array_offset = decode_fixed32(contents, rest.len())?;
+        let num_filters = rest.len().checked_sub(array_offset)? / 4;
+        (base_lg < 64).then_some(Self { array_offset, num_filters, base_lg })
+    }
 }
 
 fn decode_fixed32(bytes: &[u8], offset: usize) -> Option<usize> {

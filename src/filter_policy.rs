@@ -4,63 +4,35 @@ use std::sync::Arc;
 
 /// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
-/// A storage engine stores a filter beside the keys and checks it before it reads them: `false`
-/// saves the read. Implement the trait for a filter of your own or to wrap another policy. An
-/// engine may hold a plain policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
+/// A storage engine stores a filter beside the keys and checks it before it reads them. Implement
+/// the trait for a filter of your own or to wrap another policy. An engine may hold a plain policy,
+/// a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
 ///
 /// Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
-/// # Comparators
+/// # Wrappers
 ///
-/// Keys that the engine's comparator considers equal must be equal bytes to the filter. If the
-/// comparator ignores parts of a key, wrap a policy in one that normalises keys:
+/// Keys that the engine's comparator considers equal must look the same to a filter: if the
+/// comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators) in one that
+/// normalises keys, under a name of the engine's own.
 ///
-/// ```
-/// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
-///
-/// struct IgnoreCase(BloomFilterPolicy); // of ASCII letters
-///
-/// impl FilterPolicy for IgnoreCase {
-///     fn name(&self) -> &str {
-///         "example.IgnoreCaseBloomFilter"
-///     }
-///
-///     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-///         let keys = keys.iter().map(|key| key.to_ascii_lowercase());
-///         BloomFilterBuilder::from_iter(keys).finish_into(self.0, dst);
-///     }
-///
-///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-///         self.0.key_may_match(&key.to_ascii_lowercase(), filter)
-///     }
-/// }
-///
-/// let (policy, mut filter) = (IgnoreCase(BloomFilterPolicy::default()), Vec::new());
-/// policy.create_filter(&[b"Key"], &mut filter);
-/// assert!(policy.key_may_match(b"kEY", &filter));
-/// ```
-///
-/// Give the wrapper a name of the engine's own. Filters under LevelDB's name were made of unchanged
-/// keys and would reject a key in another spelling, so the engine must read their tables without
-/// them.
-///
-/// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round:
-/// `InternalKeyPolicy::new(IgnoreCase(policy))` shows it user keys, without trailers.
-/// [`bloom_hash`](crate::bloom_hash) and [`BloomFilter::insert`](crate::BloomFilter::insert) bypass
-/// the wrapper: normalise keys first.
+/// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round, so
+/// that it sees user keys. Whatever takes no policy ([`bloom_hash`](crate::bloom_hash) and
+/// [`bloom_hashes`](crate::bloom_hashes), [`BloomFilter`](crate::BloomFilter),
+/// [`AtomicBloomFilter`](crate::AtomicBloomFilter), [`BloomFilterBuilder`](crate::BloomFilterBuilder))
+/// bypasses wrappers: normalise keys first.
 ///
 /// # In an engine that takes a filter policy
 ///
-/// LevelDB and rusty-leveldb drop the trailers of internal keys before they call a policy. Give
-/// them the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy) under its own name, which is
-/// LevelDB's; [`InternalKeyPolicy`](crate::InternalKeyPolicy) would drop 8 bytes more, and other
-/// readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
+/// LevelDB and rusty-leveldb drop the trailers of internal keys themselves. Give them the plain
+/// [`BloomFilterPolicy`](crate::BloomFilterPolicy): `InternalKeyPolicy` would drop 8 bytes more, and
+/// other readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filter block.
     ///
-    /// A reader uses a filter block only if it is under its own policy's name. So if the bytes that
-    /// [`create_filter`](Self::create_filter) makes change, change the name: otherwise old filters
-    /// are misread, and keys are lost.
+    /// A reader uses only filter blocks under its own policy's name. If the policy's bytes or its
+    /// view of keys change, change the name: otherwise old filters are misread, and reject their
+    /// keys.
     fn name(&self) -> &str;
 
     /// Appends a filter for `keys` to `dst`, whose present bytes stay unchanged.

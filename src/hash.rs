@@ -73,7 +73,7 @@ impl BloomHash {
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
 /// Drop the 8-byte trailer of an internal key first, and normalise a key as a
-/// [wrapper](crate::FilterPolicy#comparators) does: the hash of any other bytes misses keys.
+/// [wrapper](crate::FilterPolicy#wrappers) does: the hash of any other bytes misses keys.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 // Inlined, it would take registers from a loop: a tenth slower in the benchmark "6 probes".

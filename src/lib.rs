@@ -25,9 +25,9 @@
 //! | write filters of some thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
 //! | read both | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
-//! | plug a policy into an engine that takes one | [as `FilterPolicy` shows](FilterPolicy#in-an-engine-that-takes-a-filter-policy) |
+//! | plug a policy into an engine that takes one | [its recipe](recipes#rusty-leveldb) |
 //! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
-//! | look up many user keys in many tables | [`bloom_hashes`], then [as `FilterBlockReader` shows](FilterBlockReader#many-keys-at-once) |
+//! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
 //! | mend filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
@@ -37,16 +37,14 @@
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //! | merge the filters of a memtable's shards | [`BloomFilter::union_with`] |
-//! | open a table by its policy's name | [`BloomFilterPolicy::GOLEVELDB_NAME`] shows how |
+//! | open a table by its policy's name | [its recipe](recipes#open-a-table-by-its-policys-name) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter
 //! can reject keys it contains.
 //!
 //! Filters cover user keys. [`InternalKeyPolicy`] drops the trailers from the keys that filter
 //! blocks take; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys. If the engine's
-//! comparator ignores part of a key, [wrap a policy](FilterPolicy#comparators).
-//!
-//! [Recipes](recipes): counting and prefix wrappers, rusty-leveldb, LevelDB's C interface.
+//! comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!

@@ -28,13 +28,10 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 ///
-/// let policy = BloomFilterPolicy::new(10);
-/// let mut filter = Vec::new();
+/// let (policy, mut filter) = (BloomFilterPolicy::new(10), Vec::new());
 /// policy.create_filter(&[b"hello", b"world"], &mut filter);
-///
 /// assert_eq!(filter.len(), policy.shape(2).filter_len());
-/// assert!(policy.key_may_match(b"hello", &filter));
-/// assert!(!policy.key_may_match(b"foo", &filter));
+/// assert!(policy.key_may_match(b"hello", &filter) && !policy.key_may_match(b"foo", &filter));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
@@ -63,19 +60,8 @@ impl BloomFilterPolicy {
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
     /// Up to 1.17, LevelDB itself used this name, with another hash where `char` is signed, for
-    /// keys with bytes above 0x7f among the last one to three. Accept it only if no such LevelDB
-    /// wrote the tables, and read a table without a filter if its metaindex block names another
-    /// policy:
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let name = "leveldb.BuiltinBloomFilter"; // in the metaindex block, after "filter."
-    /// let policy = BloomFilterPolicy::new(10);
-    /// let accepted = [policy, policy.with_name(BloomFilterPolicy::GOLEVELDB_NAME)];
-    /// let found = accepted.into_iter().find(|policy| policy.name() == name);
-    /// assert_eq!(found, Some(accepted[1]));
-    /// ```
+    /// keys with bytes above 0x7f among the last one to three. Accept it only [where no such LevelDB
+    /// wrote the tables](crate::recipes#open-a-table-by-its-policys-name).
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
