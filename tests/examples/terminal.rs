@@ -120,11 +120,18 @@ pub(crate) fn percentage(ratio: f64) -> String {
     }
 }
 
-/// A number per 1,000, rounded to what so many lookups can tell: the last digit may be off by 3.
+/// A number per 1,000, rounded to what so many lookups can tell: the last digit may be off by 3. If
+/// none of them counts, what they exclude.
 #[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
-    if lookups == 0.0 || number == 0.0 {
-        return if lookups == 0.0 { "-".into() } else { "0".into() };
+    if number == 0.0 {
+        return match 3_000.0 / lookups {
+            0.0 => "0".into(),
+            0.0..=0.05 => "<0.05".into(),
+            0.0..=0.5 => "<0.5".into(),
+            bound @ 0.0..1_000.0 => format!("<{bound:.0}"),
+            _ => "-".into(),
+        };
     }
     let error = (1_000.0 * number / lookups).sqrt();
     let mut unit = if number < 0.95 { 0.01 } else { 0.1 };

@@ -5,7 +5,9 @@ use std::{fs, slice};
 use super::damage::name_comparator;
 use super::manifest::{log_of, records};
 use super::tables::with_metaindex;
-use super::{NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, read};
+use super::{
+    NUM_LOOKUPS, Report, copy_of, database, directory_of, golden, golden_table, number_in, read,
+};
 use crate::terminal::wrapped;
 
 /// Level, number, and false positives in per cent.
@@ -113,7 +115,7 @@ pub(crate) fn answer(report: &Report) -> Answer {
         let line = report.line_with(kind);
         let number = line.strip_suffix(kind).unwrap().trim_start();
         // Where there are no such keys.
-        if number == "-" { -1.0 } else { number.replace(',', "").parse().unwrap() }
+        if number == "-" { -1.0 } else { number_in(number) }
     });
     Answer { bound, reads }
 }
@@ -178,7 +180,7 @@ fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
 
 #[test]
 fn recommended_filters_come_first_and_no_other_row_is_smaller_and_better() {
-    let number = |cell: &str| cell.replace(',', "").parse::<f64>().unwrap();
+    let number = number_in;
     for name in ["counters", "decimals", "posts", "levels", "partly_covered", "accounts"] {
         let report = Report::what_if(&database(name));
         let start = report.lines.iter().position(|line| line.starts_with("between")).unwrap();
@@ -186,9 +188,12 @@ fn recommended_filters_come_first_and_no_other_row_is_smaller_and_better() {
             let rows = report.lines[start + 1..].iter();
             rows.map_while(|line| {
                 let cells: Vec<_> = line.split_whitespace().take(4).collect();
-                cells.iter().all(|cell| cell.starts_with(|c: char| c.is_ascii_digit())).then(|| {
-                    [number(cells[0]) + number(cells[1]), number(cells[2]), number(cells[3])]
-                })
+                cells
+                    .iter()
+                    .all(|cell| cell.starts_with(|c: char| c == '<' || c.is_ascii_digit()))
+                    .then(|| {
+                        [number(cells[0]) + number(cells[1]), number(cells[2]), number(cells[3])]
+                    })
             })
         };
         let recommended: Vec<_> = rows(start).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 
 use super::databases::{answer, assert_near};
-use super::{Report, database, read};
+use super::{Report, database, number_in, read};
 use crate::common::reference::{block_key_may_match, extract_user_key};
 use crate::common::{block_keys, drawn};
 use crate::inspect_table::database::Group;
@@ -156,7 +156,7 @@ fn todays_reads_match_a_replay() {
 fn proposed_filters_read_as_many_blocks_as_claimed() {
     // Few matches vary by chance.
     let assert_about = |cell: &str, replayed: f64| {
-        let claimed: f64 = cell.replace(',', "").parse().unwrap();
+        let claimed = number_in(cell);
         assert!((claimed - replayed).abs() < 1.0 + 0.15 * replayed, "{claimed}, not {replayed}");
     };
     for name in ["counters", "in_order", "partly_covered", "levels"] {

@@ -89,6 +89,12 @@ impl Report {
     }
 }
 
+/// A number as it is printed; 0 if only a bound is known.
+#[track_caller]
+fn number_in(cell: &str) -> f64 {
+    if cell.starts_with('<') { 0.0 } else { cell.replace(',', "").parse().unwrap() }
+}
+
 /// Relative to the package's directory, where Cargo runs tests.
 fn golden(directory: &str) -> PathBuf {
     Path::new("tests/golden").join(directory)

@@ -3,7 +3,7 @@
 use leveldb_filter::{BloomFilterPolicy, BloomHash};
 
 use super::filters::{Reader, num_matches};
-use super::sample::{Lookup, Sample, Tables};
+use super::sample::{BETWEEN, Lookup, OWN, Sample, Tables};
 use super::table::SurveyedBlock;
 use crate::random;
 use crate::table::Table;
@@ -11,8 +11,10 @@ use crate::terminal::float;
 
 /// The third kind of lookups: absent keys with random hashes, which need no sample.
 pub(crate) const RANDOM: usize = 2;
-/// Wasted reads of the lookups of each kind: `BETWEEN`, `OWN` and `RANDOM`.
-pub(crate) type Reads = [f64; 3];
+/// The fourth kind: the sample's own keys, if their hashes were random.
+pub(crate) const OWN_AT_RANDOM: usize = 3;
+/// Wasted reads of the lookups of each kind: `BETWEEN`, `OWN`, `RANDOM` and `OWN_AT_RANDOM`.
+pub(crate) type Reads = [f64; 4];
 
 /// One table's part of about `total` lookups of random hashes, and some more for each of its keys.
 #[derive(Clone, Copy)]
@@ -43,17 +45,38 @@ impl<'a> Asked<'a> {
     /// The lookups of each kind that the filters match: of the sampled kinds, as a share of all; of
     /// random hashes, as a share of those that consult this table.
     pub(crate) fn reads(&self, contents: &[u8]) -> Reads {
-        let policy = BloomFilterPolicy::default();
-        let reader = Reader::new(policy, contents);
-        let mut reads = [0.0; 3];
+        let reader = Reader::new(BloomFilterPolicy::default(), contents);
+        let mut reads = [0.0; 4];
         for lookup in &self.sampled {
-            let filter = reader.filter(lookup.block_offset);
-            if filter.is_none_or(|filter| policy.hash_may_match(lookup.hash, filter)) {
+            if matches(&reader, lookup) {
                 reads[lookup.kind] += lookup.share;
             }
         }
         reads[RANDOM] = self.random_rate(&reader);
+        reads[OWN_AT_RANDOM] = self.consulted(OWN) * reads[RANDOM];
         reads
+    }
+
+    /// The variances of the sampled kinds' reads: one filter's lookups match or not together.
+    pub(crate) fn variances(&self, contents: &[u8]) -> [f64; 2] {
+        let reader = Reader::new(BloomFilterPolicy::default(), contents);
+        let reads = self.reads(contents);
+        [BETWEEN, OWN].map(|kind| {
+            let rate = reads[kind] / self.consulted(kind).max(f64::MIN_POSITIVE);
+            let blocks = self.sampled.chunk_by(|a, b| a.block_offset == b.block_offset);
+            let of_block = |block: &[Lookup]| -> f64 {
+                let lookups = block.iter().filter(|lookup| lookup.kind == kind);
+                let match_of = |lookup| f64::from(u8::from(matches(&reader, lookup)));
+                lookups.map(|lookup| lookup.share * (match_of(lookup) - rate)).sum()
+            };
+            blocks.map(of_block).map(|sum| sum * sum).sum()
+        })
+    }
+
+    /// The share of lookups of a kind that consult this table.
+    pub(crate) fn consulted(&self, kind: usize) -> f64 {
+        let lookups = self.sampled.iter().filter(|lookup| lookup.kind == kind);
+        lookups.map(|lookup| lookup.share).sum()
     }
 
     /// An absent key is looked up in the block where it would be; each block gets lookups in
@@ -78,4 +101,9 @@ impl<'a> Asked<'a> {
         }
         rate
     }
+}
+
+fn matches(reader: &Reader<'_>, lookup: &Lookup) -> bool {
+    let filter = reader.filter(lookup.block_offset);
+    filter.is_none_or(|filter| BloomFilterPolicy::default().hash_may_match(lookup.hash, filter))
 }

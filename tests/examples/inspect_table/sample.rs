@@ -96,8 +96,12 @@ impl Sample {
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
     pub(crate) fn num_lookups(&self, kind: usize) -> f64 {
-        let number = self.numbers[kind];
-        if self.is_all && number > 0 { f64::INFINITY } else { float(number) }
+        if self.is_all(kind) { f64::INFINITY } else { float(self.numbers[kind]) }
+    }
+
+    /// Whether all keys of the kind are looked up.
+    pub(crate) fn is_all(&self, kind: usize) -> bool {
+        self.is_all && self.numbers[kind] > 0
     }
 
     pub(crate) fn num_deleted(&self) -> usize {

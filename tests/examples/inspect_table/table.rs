@@ -4,7 +4,7 @@ use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::filters::FilterBlock;
 use super::lookups::{Asked, Lookups, Reads};
-use super::sample::{Sample, Tables};
+use super::sample::{BETWEEN, OWN, Sample, Tables};
 use super::what_if::OtherFilters;
 use crate::table::{Source, Table, TableError};
 
@@ -17,6 +17,10 @@ pub(crate) struct Inspection {
     pub(crate) filters: Filters,
     /// Wasted reads with today's filters; `None` if unknown.
     pub(crate) reads: Option<Reads>,
+    /// Of the sampled kinds, `BETWEEN` and `OWN`: the variances of their reads,
+    pub(crate) variances: [f64; 2],
+    /// and the share of lookups that consult this table although it does not have the key.
+    pub(crate) consulted: [f64; 2],
     /// `None` if there are no keys.
     pub(crate) others: Option<OtherFilters>,
 }
@@ -70,6 +74,8 @@ impl Inspection {
             num_user_keys: keys.num_distinct,
             num_deletions: if keys.trailer_len == 0 { 0 } else { survey.num_deletions },
             reads: today.map(|contents| asked.reads(contents)),
+            variances: today.map_or([0.0; 2], |contents| asked.variances(contents)),
+            consulted: [BETWEEN, OWN].map(|kind| asked.consulted(kind)),
             others: (num_keys > 0).then(measure),
             filters,
         })

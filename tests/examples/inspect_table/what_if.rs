@@ -152,7 +152,7 @@ pub(crate) fn rows<'a>(
 ) -> Vec<String> {
     let titles = ["between", "own", "random", "filter bytes", ""];
     let cells = proposals.clone().map(|Proposal { what, candidate, .. }| {
-        let [between, own, at_random] = survey.shown(candidate.reads);
+        let [between, own, at_random, _] = survey.shown(candidate.reads);
         [between, own, at_random, grouped(candidate.num_bytes), what.clone()]
     });
     let mut lines = columns(titles, cells);
