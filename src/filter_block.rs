@@ -58,8 +58,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Starts an empty filter block with a filter for each 2<sup>`base_lg`</sup> bytes of data
-    /// blocks: 11 is LevelDB's 2 KiB, 19 is 512 KiB, and 63 makes one filter for any table. LevelDB,
-    /// rusty-leveldb and goleveldb, which [made it an
+    /// blocks: 11 is LevelDB's 2 KiB, 19 is 512 KiB, and 63 makes one filter for any table.
+    /// LevelDB, rusty-leveldb and goleveldb, which [made it an
     /// option](https://github.com/syndtr/goleveldb/pull/322), read the number from the block.
     ///
     /// Filters of 1,000 to 20,000 keys are this format's best, and fewer filters take fewer
@@ -160,8 +160,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.base_lg = base_lg;
     }
 
-    /// Adds a copy of `key` to the current data block; before the first `start_block`, to the one at
-    /// 0.
+    /// Adds a copy of `key` to the current data block; before the first `start_block`, to the one
+    /// at 0.
     pub fn add_key(&mut self, key: &[u8]) {
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());

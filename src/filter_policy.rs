@@ -19,14 +19,14 @@ use std::sync::Arc;
 /// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round, so
 /// that it sees user keys. Whatever takes no policy ([`bloom_hash`](crate::bloom_hash) and
 /// [`bloom_hashes`](crate::bloom_hashes), [`BloomFilter`](crate::BloomFilter),
-/// [`AtomicBloomFilter`](crate::AtomicBloomFilter), [`BloomFilterBuilder`](crate::BloomFilterBuilder))
-/// bypasses wrappers: normalise keys first.
+/// [`AtomicBloomFilter`](crate::AtomicBloomFilter),
+/// [`BloomFilterBuilder`](crate::BloomFilterBuilder)) bypasses wrappers: normalise keys first.
 ///
 /// # In an engine that takes a filter policy
 ///
 /// LevelDB and rusty-leveldb drop the trailers of internal keys themselves. Give them the plain
-/// [`BloomFilterPolicy`](crate::BloomFilterPolicy): `InternalKeyPolicy` would drop 8 bytes more, and
-/// other readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
+/// [`BloomFilterPolicy`](crate::BloomFilterPolicy): `InternalKeyPolicy` would drop 8 bytes more,
+/// and other readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filter block.
     ///

@@ -11,13 +11,11 @@ pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
-/// If the length is no multiple of 4, the one to three bytes after the last multiple are unsigned,
-/// as in LevelDB since 1.18. Before, they were signed on x86; the "2" in the policy's name marks
-/// the fix. The length counts modulo 2<sup>32</sup>.
+/// The one to three bytes after the last whole 4 are unsigned, as in LevelDB since 1.18. Before,
+/// they were signed on x86; the "2" in the policy's name marks the fix. The length counts modulo
+/// 2<sup>32</sup>. Takes time linear in it.
 ///
-/// Mirrors `Hash` in LevelDB's [`util/hash.cc`]. Takes time linear in `data.len()`.
-///
-/// [`util/hash.cc`]: https://github.com/google/leveldb/blob/1.23/util/hash.cc
+/// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
 ///
 /// ```
 /// assert_eq!(leveldb_filter::hash(b"", 0xbc9f1d34), 0xbc9f1d34);
@@ -40,9 +38,8 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// The [`bloom_hash`] of a user key: computed once for lookups in many filters.
-///
-/// It has a type of its own because a [`hash`] with another seed would miss keys.
+/// The [`bloom_hash`] of a user key: computed once for lookups in many filters. It has a type of
+/// its own because a [`hash`] with another seed would miss keys.
 ///
 /// ```
 /// use leveldb_filter::{BloomHash, bloom_hash, hash};
@@ -72,7 +69,7 @@ impl BloomHash {
 
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
-/// Drop the 8-byte trailer of an internal key first, and normalise a key as a
+/// Drop the 8-byte trailer of an internal key first, and do to a key what a
 /// [wrapper](crate::FilterPolicy#wrappers) does: the hash of any other bytes misses keys.
 ///
 /// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
@@ -132,9 +129,8 @@ fn mix_words(h: u32, words: &[u8]) -> u32 {
     words.chunks_exact(4).fold(h, mix_word)
 }
 
-/// Mixes in the up to seven bytes after [`mix_blocks`]: a word, a tail, both or neither.
-///
-/// Branches on varying lengths would be mispredicted, so this computes both steps, then chooses.
+/// Mixes in the up to seven bytes after [`mix_blocks`]: a word, a tail, both or neither. Branches
+/// on varying lengths would be mispredicted, so this computes both steps, then chooses.
 #[inline]
 fn mix_rest(h: u32, data: &[u8]) -> u32 {
     let len = data.len();
@@ -145,9 +141,7 @@ fn mix_rest(h: u32, data: &[u8]) -> u32 {
     choose(len % 4 != 0, mix_tail(h, tail(data)), h)
 }
 
-/// `yes` if `condition`, else `no`.
-///
-/// Not an `if`, which Rust 1.85 compiles to a branch around the computation of `yes`: mispredicted
+/// `yes` if `condition`, else `no`. Not an `if`, which Rust 1.85 compiles to a branch: mispredicted
 /// in the benchmark "lookup" with keys of 8 to 40 bytes. `.ci/codegen` looks for it.
 #[inline]
 fn choose(condition: bool, yes: u32, no: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! Filters of user keys, for engines that pass internal keys to their filter blocks.
+//! Filters of user keys, made of internal keys.
 
 use crate::FilterPolicy;
 
@@ -8,30 +8,26 @@ use crate::FilterPolicy;
 /// trailer of the entry that it seeks. This policy drops the trailers and passes the user keys to
 /// the policy that it wraps, under that policy's name, as LevelDB does.
 ///
-/// **Never pass a bare user key**: without its last 8 bytes it is another key, which filters reject.
-/// Look up user keys with the inner policy, which reads the same filters. Engines that take a
-/// filter policy [drop the trailers
-/// themselves](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
+/// **Never pass it a user key**: without its last 8 bytes that is another key, which filters
+/// reject. Look up user keys with the inner policy, which reads the same filters. Engines that take
+/// a policy [drop the trailers themselves](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |
 ///                 any length  8 bytes
 /// ```
 ///
-/// A key shorter than the trailer, which no engine writes, is used whole by both methods, so
-/// nothing panics and no key is lost. Tables that LevelDB's `TableBuilder` made from keys without
-/// trailers take the inner policy. Each version of a user key counts as a key, as in LevelDB.
-/// `create_filter` allocates a list of the user keys; `key_may_match` does not allocate.
+/// A key shorter than the trailer, which no engine writes, is used whole, so nothing panics and no
+/// key is lost. Each version of a user key counts as a key, as in LevelDB. `create_filter`
+/// allocates a list of the user keys.
 ///
 /// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
 ///
-/// let internal_key = |user_key: &[u8], sequence: u64| {
-///     let trailer = (sequence << 8 | 1).to_le_bytes();
-///     [user_key, &trailer].concat()
-/// };
+/// let internal_key =
+///     |user_key: &[u8], sequence: u64| [user_key, &(sequence << 8 | 1).to_le_bytes()].concat();
 /// let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
 /// let mut filter = Vec::new();
 /// policy.create_filter(&[&internal_key(b"apple", 7), &internal_key(b"pear", 8)], &mut filter);
@@ -45,7 +41,7 @@ pub struct InternalKeyPolicy<P> {
 }
 
 impl<P: FilterPolicy> InternalKeyPolicy<P> {
-    /// Wraps `user_policy`, which will see user keys only.
+    /// Wraps `user_policy`.
     #[must_use]
     pub const fn new(user_policy: P) -> Self {
         Self { user_policy }

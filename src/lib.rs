@@ -2,8 +2,8 @@
 //! byte-for-byte compatible with LevelDB 1.23.
 //!
 //! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
-//! never rejects a present one. By default this crate makes the bytes that LevelDB makes; on
-//! request it makes better filters, which every LevelDB reads too.
+//! never rejects a present one. By default this crate makes LevelDB's bytes; on request it makes
+//! better filters, which every LevelDB reads, too.
 //!
 //! ```
 //! use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -23,9 +23,10 @@
 //! |---|---|
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
 //! | write filters of some thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
-//! | read both | [`FilterBlockReader`] |
+//! | read either | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
-//! | plug a policy into an engine that takes one | [its recipe](recipes#rusty-leveldb) |
+//! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
+//! | count what filters save, make filters of prefixes | [recipes](recipes#count-what-filters-save) |
 //! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
@@ -33,7 +34,7 @@
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | write one filter for a whole table that LevelDB reads | [`FilterBlockBuilder::with_base_lg`] with 63 |
-//! | build a filter outside a filter block, key by key | [`BloomFilterBuilder`] |
+//! | build a filter without a block, key by key | [`BloomFilterBuilder`] |
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //! | merge the filters of a memtable's shards | [`BloomFilter::union_with`] |
@@ -42,19 +43,19 @@
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter
 //! can reject keys it contains.
 //!
-//! Filters cover user keys. [`InternalKeyPolicy`] drops the trailers from the keys that filter
-//! blocks take; hashes, [`BloomFilter`] and [`BloomFilterBuilder`] take user keys. If the engine's
-//! comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
+//! Filters are of user keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter
+//! blocks take; all else takes user keys. If the engine's comparator ignores part of a key, [wrap a
+//! policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
-//! short for a trailer is used whole, and sizes that overflow panic.
+//! short for a trailer is used whole, and numbers of bits that overflow panic.
 //!
-//! Store only filter blocks under LevelDB's names. A filter without one goes under a name of the
-//! engine's own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
+//! Under LevelDB's names, store filter blocks only: a filter without a block LevelDB at best
+//! ignores, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -10,11 +10,9 @@ use crate::{BloomHash, bloom_hash};
 
 /// A memtable's filter: any number of threads insert keys and look them up, without a lock.
 ///
-/// A lookup finds every key whose insert happened before it. So insert a key here first: what makes
-/// the key itself visible to a reader, such as a lock, a channel, or a release store and an acquire
-/// load, then makes its bits visible, too. A lookup during the insert may answer either way.
-/// Relaxed operations suffice: a byte only gains bits, and a load sees the last write that happened
-/// before it, or a later one.
+/// Insert a key here before the memtable: what makes the key itself visible to a reader, such as a
+/// lock, a channel, or a release store and an acquire load, then makes its bits visible, too. A
+/// lookup during the insert may answer either way.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -31,7 +29,6 @@ use crate::{BloomHash, bloom_hash};
 ///         memtable.write().unwrap().insert("apple", "red");
 ///     });
 ///     threads.spawn(|| {
-///         // Few absent keys get past the filter.
 ///         filter.key_may_match(b"plum") && memtable.read().unwrap().contains_key("plum")
 ///     });
 /// });
@@ -54,7 +51,7 @@ impl AtomicBloomFilter {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
     /// Threads that insert the same key at the same time may all get `false`. Takes time linear in
-    /// the key's length and in the number of probes. Takes no lock, allocates nothing.
+    /// the key's length and in the number of probes. Allocates nothing.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
     pub fn insert(&self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
@@ -63,12 +60,14 @@ impl AtomicBloomFilter {
     /// [`insert`](Self::insert) for the user key with this [`bloom_hash`].
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
+        // Relaxed, since a byte only gains bits, and a load sees the last write that happened
+        // before it, or a later one.
         self.probes.set_bits_in(|byte, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed), hash)
     }
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// Takes as long as [`insert`](Self::insert), takes no lock, allocates nothing. Never panics.
+    /// Takes as long as [`insert`](Self::insert). Allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -100,9 +99,8 @@ impl AtomicBloomFilter {
         bits.iter().map(num_ones).sum::<u64>() as f64 / self.shape().num_bits() as f64
     }
 
-    /// The filter, with the bytes that inserting the same keys into a [`BloomFilter`] makes. Takes
-    /// time linear in its length. The last owner of an [`Arc`](std::sync::Arc) calls
-    /// `Arc::into_inner` first.
+    /// The filter, with the bytes of a [`BloomFilter`] of the same keys, in time linear in its
+    /// length. The last owner of an [`Arc`](std::sync::Arc) calls `Arc::into_inner` first.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

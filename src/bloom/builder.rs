@@ -1,4 +1,4 @@
-//! Building a filter from keys that come one at a time.
+//! Building a filter key by key.
 
 use std::fmt;
 
@@ -9,9 +9,8 @@ use crate::{BloomHash, bloom_hash};
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
 /// It keeps a 4-byte hash of each key. The policy comes last, since the best one may depend on the
-/// number of keys. The bytes are those of the policy's
-/// [`create_filter`](crate::FilterPolicy::create_filter). After each filter the builder is empty,
-/// but keeps its buffer for the next one.
+/// number of keys; the bytes are those of its
+/// [`create_filter`](crate::FilterPolicy::create_filter).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -45,9 +44,7 @@ impl BloomFilterBuilder {
         Self { hashes: Vec::with_capacity(num_keys) }
     }
 
-    /// Adds a key. Equal keys count each time, as in `create_filter`.
-    ///
-    /// Takes time linear in the key's length. Allocates as pushing a `u32` to a `Vec` does.
+    /// Adds a key, in time linear in its length. Equal keys count each time, as in `create_filter`.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));
@@ -76,7 +73,8 @@ impl BloomFilterBuilder {
         self.hashes.clear();
     }
 
-    /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys.
+    /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys, but keeps
+    /// their memory for the next ones.
     ///
     /// Without keys, the filter matches nothing. Takes time linear in the filter's length and in
     /// the number of keys times that of probes. Allocates as `create_filter` does.
@@ -98,9 +96,8 @@ impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
 
 impl<K: AsRef<[u8]>> FromIterator<K> for BloomFilterBuilder {
     fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
-        let mut builder = Self::new();
-        builder.extend(keys);
-        builder
+        let hashes = keys.into_iter().map(|key| bloom_hash(key.as_ref()));
+        Self { hashes: hashes.collect() }
     }
 }
 

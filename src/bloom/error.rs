@@ -1,4 +1,4 @@
-//! The errors of parsing a filter and of joining two.
+//! The errors of parsing a filter and of merging two.
 
 use std::error::Error;
 use std::fmt;
@@ -70,15 +70,9 @@ pub struct ShapeMismatch {
 
 impl fmt::Display for ShapeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shape, other } = self;
-        write!(
-            f,
-            "a filter of {} bits and {} probes has no union with one of {} bits and {} probes",
-            shape.num_bits(),
-            shape.num_probes,
-            other.num_bits(),
-            other.num_probes
-        )
+        let [shape, other] = [self.shape, self.other]
+            .map(|shape| format!("{} bits and {} probes", shape.num_bits(), shape.num_probes));
+        write!(f, "a filter of {shape} has no union with one of {other}")
     }
 }
 

@@ -67,8 +67,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Whether `key` may be among the filter's keys.
     ///
-    /// Takes time linear in the key's length and in the number of probes. Never panics, allocates
-    /// nothing.
+    /// Takes time linear in the key's length and in the number of probes. Allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -110,21 +109,18 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// The filter's length and number of probes.
-    #[inline]
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
         BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count }
     }
 
     /// The filter's bytes, including the one for the number of probes.
-    #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
 
     /// The buffer.
-    #[inline]
     #[must_use]
     pub fn into_inner(self) -> B {
         self.bytes
@@ -156,8 +152,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
-    /// Takes time linear in the key's length and in the number of probes. Allocates nothing. To
-    /// build a whole filter, [`create_filter`](crate::FilterPolicy::create_filter) and
+    /// Takes time linear in the key's length and in the number of probes. To build a whole filter,
+    /// [`create_filter`](crate::FilterPolicy::create_filter) and
     /// [`BloomFilterBuilder`](crate::BloomFilterBuilder) are faster.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
@@ -169,8 +165,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         probes.set_bits(self.bits_mut(), hash)
     }
 
-    /// Removes all keys, in time linear in the filter's length. Allocates nothing. With a probe
-    /// count of 0, the filter still matches every key.
+    /// Removes all keys, in time linear in the filter's length.
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
     }

@@ -35,9 +35,8 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    bits_per_key: usize,
-    /// Thousandths of a bit per key beyond `bits_per_key`, below 1,000.
-    thousandths: u16,
+    /// Thousandths of a bit per key: more than a usize of them, so that any `bits_per_key` fits.
+    millibits_per_key: u128,
     rule: ShapeRule,
     /// The fewest bytes of bits for a key or more; 0 if LevelDB's 8 do.
     min_bytes: usize,
@@ -60,8 +59,8 @@ impl BloomFilterPolicy {
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
     /// Up to 1.17, LevelDB itself used this name, with another hash where `char` is signed, for
-    /// keys with bytes above 0x7f among the last one to three. Accept it only [where no such LevelDB
-    /// wrote the tables](crate::recipes#open-a-table-by-its-policys-name).
+    /// keys with bytes above 0x7f among the last one to three. Accept it only [where no such
+    /// LevelDB wrote the tables](crate::recipes#open-a-table-by-its-policys-name).
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
@@ -70,26 +69,17 @@ impl BloomFilterPolicy {
     /// keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        Self {
-            bits_per_key,
-            thousandths: 0,
-            rule: ShapeRule::LevelDb,
-            min_bytes: 0,
-            name: Self::NAME,
-        }
+        Self::from_millibits(bits_per_key as u128 * 1000)
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "below 1,000")]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        Self { thousandths: (millibits % 1000) as u16, ..Self::new(millibits / 1000) }
+        Self::from_millibits(millibits as u128)
     }
 
-    fn tuned_from(millibits: u128) -> Self {
-        // No filter can have more bits, even where a usize cannot hold the millibits.
-        let bits_per_key = usize::try_from(millibits / 1000).unwrap_or(usize::MAX);
-        Self { thousandths: (millibits % 1000) as u16, ..Self::new(bits_per_key).tuned() }
+    const fn from_millibits(millibits_per_key: u128) -> Self {
+        Self { millibits_per_key, rule: ShapeRule::LevelDb, min_bytes: 0, name: Self::NAME }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -117,19 +107,19 @@ impl BloomFilterPolicy {
     /// less, 7 from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000 to
     /// 137 million keys have two more probes, which makes lookups slower.
     ///
-    /// LevelDB's hash multiplies a key's last four bytes once, so if keys end in a counter, and
-    /// their length is a multiple of 4, neighbours share probes, most of all in some lengths. Of
-    /// filters of 1,000 to 100,000 big-endian counters with 10 bits per key, one in 27 of LevelDB's
-    /// matches more than 5% of the absent ones between them, and one in 1,200 tuned ones, of which
-    /// the worst matches 38%: what is left depends on the keys' other bytes. The means are 1.9 and
-    /// 1.06%. Filters of 16 to 100 such counters match half of the absent ones, tuned ones a
-    /// quarter, so prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
+    /// LevelDB's probes have [known flaws](https://github.com/facebook/rocksdb/issues/4120), worst at
+    /// some lengths and for keys that end in a [big-endian
+    /// counter](https://github.com/facebook/rocksdb/issues/3780) and whose length is a multiple of
+    /// 4. Of filters of 1,000 to 100,000 such counters with 10 bits per key, one in 27 of LevelDB's
+    /// matches more than 5% of the absent ones between them, and one in 1,200 tuned ones, the worst
+    /// 38%; the means are 1.9 and 1.06%. Filters of 16 to 100 match half of the absent ones, tuned
+    /// ones a quarter: prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
     ///
-    /// Random keys have about a fifth fewer false positives at 52,000 to 600,000 keys with 8, 10 or
-    /// 14 bits each. At 16 to 100 keys they have 5% more on average, and at the worst sizes up to
-    /// half as many again; above, up to a quarter more, and from 8 KiB up about 6%. The choice
-    /// takes constant time. It may change with a version of this crate, but is the same on every
-    /// platform.
+    /// Filters of random keys have about a fifth fewer false positives at 52,000 to 600,000 keys
+    /// with 8, 10 or 14 bits each. At 16 to 100 keys they have 5% more on average, at worst half as
+    /// many again; above, up to a quarter more, and from 8 KiB up about 6%. The choice takes
+    /// constant time. It is the same on every platform, but may change with a version of this
+    /// crate.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -169,11 +159,11 @@ impl BloomFilterPolicy {
     /// With random keys, filters of 100 to 10 million keys measured 0.8 to 1.12 times a `rate` of
     /// 0.00001 to 0.2, those of 16 to 99 keys 0.75 to 1.2 times, and those of fewer at most 2.2
     /// times. With counters, digits and times, expect up to 1.5 times a rate of 1%, and 2.7 times
-    /// 0.1%. Large filters of digits have more, since digits share hashes: 2 to 10% instead of 1%
-    /// at 400,000 keys of 16 digits.
+    /// 0.1%; with 400,000 keys of 16 digits, many of which share a hash, 2 to 10% instead of 1%.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
-    /// reaches it: 0.233% of absent keys have the same 32-bit hash as one of 10 million keys.
+    /// reaches it: 0.233% of absent keys have the hash of one of 10 million keys, for which
+    /// [RocksDB warns](https://github.com/facebook/rocksdb/pull/6317).
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -186,30 +176,32 @@ impl BloomFilterPolicy {
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
         let millibits = shaping::millibits_for_rate(rate, num_keys)?;
-        Some(Self::tuned_from(millibits))
+        Some(Self::from_millibits(millibits).tuned())
     }
 
     /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an
     /// absent key has about the fewest false positives that `total_len` bytes of filters allow.
     ///
     /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
-    /// most false positives of random keys. With filters of 500 keys and more, three levels that
-    /// each have ten times the keys of the one above have 2.2 times fewer false positives than with
-    /// LevelDB's 10 bits per key, four levels 2.9 times. If sharing is not expected to save 5%, as
-    /// between two levels of similar size, runs get equal bits.
+    /// most false positives of random keys, [as in
+    /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store)
+    /// (SIGMOD 2017). With filters of 500 keys and more, three levels that each have ten times the
+    /// keys of the one above have 2.2 times fewer false positives than with LevelDB's 10 bits per
+    /// key, four levels 2.9 times. If sharing is not expected to save 5%, as between two levels of
+    /// similar size, runs get equal bits.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
-    /// `total_len` bytes, including those of the probe counts. They take fewer where most false
-    /// positives are equal hashes.
+    /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal
+    /// hashes.
     ///
-    /// Share the budget anew at each flush or compaction, and let it grow with the keys: older
-    /// tables keep their filters until they are rewritten, so a database that was filled in order
-    /// came to 2.8 times a fixed budget. Never panics. Takes `n log n` time for `n` runs, and some
-    /// tens of kilobytes of memory for each.
+    /// Share the budget anew at each flush or compaction, and let it grow with the keys: tables
+    /// keep their filters until they are rewritten, so a database that was filled in order came to
+    /// 2.8 times a fixed budget. Never panics. Takes `n log n` time for `n` runs, and some tens of
+    /// kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
-        shares.map(|millibits| millibits.map(Self::tuned_from)).collect()
+        shares.map(|share| Some(Self::from_millibits(share?).tuned())).collect()
     }
 
     /// The name under which tables store the filters.
@@ -221,7 +213,8 @@ impl BloomFilterPolicy {
     /// Thousandths of a bit per key, or `usize::MAX` if they exceed it.
     #[must_use]
     pub const fn millibits_per_key(&self) -> usize {
-        self.bits_per_key.saturating_mul(1000).saturating_add(self.thousandths as usize)
+        let most = usize::MAX as u128;
+        (if self.millibits_per_key < most { self.millibits_per_key } else { most }) as usize
     }
 
     /// The length and the number of probes of a filter of `num_keys` keys.
@@ -231,8 +224,8 @@ impl BloomFilterPolicy {
     /// With "capacity overflow", if the number of bits exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let millibits = self.bits_per_key as u128 * 1000 + u128::from(self.thousandths);
-        let leveldb = BloomFilterShape::leveldb(num_keys, millibits).expect("capacity overflow");
+        let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
+        let leveldb = leveldb.expect("capacity overflow");
         let min_bytes = if num_keys == 0 { 0 } else { self.min_bytes };
         assert!(min_bytes <= usize::MAX / 8, "capacity overflow");
         let longer = BloomFilterShape { num_bytes: leveldb.num_bytes.max(min_bytes), ..leveldb };

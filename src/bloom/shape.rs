@@ -10,8 +10,6 @@ pub(super) const MAX_BYTES: u64 = 1 << 29;
 /// [policy](crate::BloomFilterPolicy::shape) for a number of keys, or read from a
 /// [filter](crate::BloomFilter::shape).
 ///
-/// LevelDB reads filters of every shape, since it takes both from the filter's bytes.
-///
 /// ```
 /// use leveldb_filter::BloomFilterPolicy;
 ///

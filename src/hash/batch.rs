@@ -1,9 +1,8 @@
 //! Hashing many keys at once.
 //!
 //! Each step of a hash waits for the one before, so it takes several keys side by side to keep a
-//! processor busy. Keys of one length go together. Other keys are sorted by their number of 8-byte
-//! blocks: keys with the same number go together as far as their blocks reach, and the processor
-//! predicts where those end.
+//! processor busy. Keys of one length go together; others are sorted by their number of 8-byte
+//! blocks, and go together as far as those reach.
 
 use std::hint::black_box;
 

@@ -60,10 +60,7 @@ pub(crate) fn may_match<T: Hashed>(bits: &[u8], probes: Probes, keys: &[T], matc
 }
 
 /// The probes of up to `N` keys, two of each key at a time, in plain loops over arrays that the
-/// compiler turns into vector instructions.
-///
-/// `(start next_positions*)*`: each [`next_positions`](Self::next_positions) gives the bits of two
-/// more probes of all keys, until there are none.
+/// compiler turns into vector instructions: `(start next_positions*)*`.
 pub(super) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
@@ -161,8 +158,7 @@ impl<const N: usize> Batch<N> {
     }
 }
 
-/// Ands the bits at each key's first and, unless `second` is empty, second position to its byte of
-/// `all`.
+/// Ands the bits at each key's positions to its byte of `all`; `second` may be empty.
 #[inline]
 fn and_bits(bits: &[u8], [first, second]: [&[u32]; 2], all: &mut [u8]) {
     // The same bit twice changes nothing.
@@ -184,9 +180,7 @@ fn and_two_bits(bits: &[u8], first: &[u32], second: &[u32], all: &mut [u8]) {
     }
 }
 
-/// The indices at which the lowest bit is set.
-///
-/// Without a branch that depends on a key: half of them would be mispredicted.
+/// The indices at which the lowest bit is set, without a branch that depends on a key.
 #[inline]
 fn indices_of_set<'a, const N: usize>(all: &[u8], indices: &'a mut [u8; N]) -> &'a [u8] {
     let mut len = 0;
@@ -198,9 +192,7 @@ fn indices_of_set<'a, const N: usize>(all: &[u8], indices: &'a mut [u8; N]) -> &
 }
 
 /// Writes each hash's position, and advances the hashes to the next probe.
-///
-/// Out of line so that `.ci/codegen` can look for vector instructions; it costs nothing in the
-/// benchmark "create".
+// Out of line so that `.ci/codegen` can look for vector instructions.
 #[inline(never)]
 fn advance(divisor: Divisor, hashes: &mut [BloomHash], deltas: &[u32], positions: &mut [u32]) {
     let keys = hashes.iter_mut().zip(deltas);

@@ -77,8 +77,8 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
 
 /// Whether all bits of a key are set in a filter that is in no cache.
 ///
-/// Branches on each of the first two probes, with which most absent keys end: a misprediction costs
-/// less than a cache miss.
+/// Branches on each of the first two probes, which end most lookups of absent keys: a misprediction
+/// costs less than a cache miss.
 #[inline(never)]
 fn uncached_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, count: u8) -> bool {
     if count < 2 {

@@ -1,12 +1,9 @@
 //! Which bits a key probes.
 //!
-//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`: the
-//! first probe is a key's hash, each further one adds the hash rotated right by 17 bits, modulo
-//! 2<sup>32</sup>, and the bit is the probe modulo the number of bits.
-//!
-//! That last remainder is the costly part. [`byte_index`] computes it without a division for one
-//! key, [`Divisor`] for many. The loops over probes are [`Probes::set_bits_in`] to insert a key,
-//! `one::all_set_in` to look one up, and `many::advance` for many keys.
+//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`, of
+//! which the remainder by the number of bits is the costly part. [`byte_index`] computes it without
+//! a division for one key, [`Divisor`] for many. The loops over probes are [`Probes::set_bits_in`]
+//! to insert a key, `one::all_set_in` to look one up, and `many::advance` for many keys.
 
 use crate::BloomHash;
 use crate::bloom::shape::MAX_BYTES;
