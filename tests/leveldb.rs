@@ -20,6 +20,8 @@ use leveldb_filter::BloomFilterPolicy;
 use process::{LevelDb, Request};
 use proptest::prelude::*;
 
+#[path = "leveldb/c_interface.rs"]
+mod c_interface;
 #[path = "leveldb/cases.rs"]
 mod cases;
 #[path = "inspect_table/contents.rs"]
