@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::bits::probes::Probes;
 use super::filter::BloomFilter;
-use super::shape::BloomFilterShape;
+use super::shape::{BloomFilterShape, float};
 use crate::{BloomHash, bloom_hash};
 
 /// A memtable's filter: any number of threads insert keys and look them up, without a lock.
@@ -92,11 +92,10 @@ impl AtomicBloomFilter {
     ///
     /// May count concurrent inserts. Takes time linear in the filter's length.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     pub fn fill_ratio(&self) -> f64 {
         let bits = &self.bytes[..self.bytes.len() - 1];
         let num_ones = |byte: &AtomicU8| u64::from(byte.load(Ordering::Relaxed).count_ones());
-        bits.iter().map(num_ones).sum::<u64>() as f64 / self.shape().num_bits() as f64
+        float(bits.iter().map(num_ones).sum()) / float(self.shape().num_bits())
     }
 
     /// The filter, with the bytes of a [`BloomFilter`] of the same keys, in time linear in its

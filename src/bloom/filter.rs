@@ -5,7 +5,7 @@ use std::fmt;
 use super::bits::many;
 use super::bits::probes::Probes;
 use super::error::{InvalidFilter, ShapeMismatch};
-use super::shape::{BloomFilterShape, MAX_PROBES};
+use super::shape::{BloomFilterShape, MAX_PROBES, float};
 use crate::{BloomHash, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
@@ -137,9 +137,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// About 0.45 with LevelDB's 10 bits for each of 6 to 20,000 keys; more in a filter of more
     /// keys than it was made for. Takes time linear in the filter's length.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more than 53 bits")]
     pub fn fill_ratio(&self) -> f64 {
-        self.count_ones() as f64 / self.shape().num_bits() as f64
+        float(self.count_ones()) / float(self.shape().num_bits())
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use super::bits::create::Maker;
 use super::bits::many::BATCH;
 use super::bits::probes::Probes;
 use super::filter::BloomFilter;
-use super::shape::BloomFilterShape;
+use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
 use crate::BloomHash;
 
@@ -75,14 +75,13 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// times as large. Infinite if all bits are set or the probe count is 0. Takes time linear in
     /// the filter's length.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "an estimate needs no more than 53 bits")]
     pub fn estimated_num_keys(&self) -> f64 {
         let shape = self.shape();
         if shape.num_probes() == 0 {
             return f64::INFINITY;
         }
         // As many different probes would set these bits, if only third probes coincided.
-        let probes = -(shape.num_bits() as f64) * (-self.fill_ratio()).ln_1p();
+        let probes = -float(shape.num_bits()) * (-self.fill_ratio()).ln_1p();
         let num_probes = f64::from(shape.num_probes());
         let mut num_keys = probes / num_probes;
         if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {

@@ -187,8 +187,7 @@ impl BloomFilterPolicy {
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store)
     /// (SIGMOD 2017). With filters of 500 keys and more, three levels that each have ten times the
     /// keys of the one above have 2.2 times fewer false positives than with LevelDB's 10 bits per
-    /// key, four levels 2.9 times. If sharing is not expected to save 5%, as between two levels of
-    /// similar size, runs get equal bits.
+    /// key, four levels 2.9 times.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal

@@ -3,8 +3,8 @@
 /// The most probes of a filter; LevelDB reserves larger last bytes for future encodings.
 pub(super) const MAX_PROBES: u8 = 30;
 
-/// The bytes that 32-bit hashes can reach.
-pub(super) const MAX_BYTES: u64 = 1 << 29;
+/// The number of hashes, and the most bits that they can reach.
+pub(super) const NUM_HASHES: u64 = 1 << 32;
 
 /// The length and the number of probes of a filter: chosen by a
 /// [policy](crate::BloomFilterPolicy::shape) for a number of keys, or read from a
@@ -69,4 +69,10 @@ impl BloomFilterShape {
 pub(super) fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;
     ((millibits * 69 / 100_000) as u8).max(1)
+}
+
+/// For rates and shares, which need no more than an `f64`'s precision.
+#[expect(clippy::cast_precision_loss, reason = "as said")]
+pub(super) fn float(n: u64) -> f64 {
+    n as f64
 }

@@ -105,11 +105,22 @@ fn problem(below: &mut impl FnMut(usize) -> usize) -> (usize, Vec<SortedRun>) {
     (num_keys * (1 + of_any_magnitude(23, below)) / 8, runs)
 }
 
-/// Asserts that sums are at most 1.06 times those of equal bits, and prints by how much they exceed
-/// the least, for runs of at least 20 keys per filter and for others.
-fn worst_over_least(num_problems: usize, seed: u64) -> [f64; 2] {
-    let (mut below, mut rates) = (drawn(seed), Rates::default());
-    let mut ratios = [vec![], vec![]];
+/// The weighted sums of rates of many problems, divided by others.
+#[derive(Default)]
+struct Over {
+    equal_bits: Vec<(f64, String)>,
+    least: Vec<(f64, String)>,
+    /// Where a run has fewer than 20 keys per filter.
+    least_with_few: Vec<(f64, String)>,
+}
+
+fn percentile(ratios: &mut [(f64, String)], percent: usize) -> f64 {
+    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ratios[(ratios.len() - 1) * percent / 100].0
+}
+
+fn measure(num_problems: usize, seed: u64) -> Over {
+    let (mut below, mut rates, mut over) = (drawn(seed), Rates::default(), Over::default());
     for _ in 0..num_problems {
         let (budget, runs) = problem(&mut below);
         let millibits = |policy: BloomFilterPolicy| policy.millibits_per_key();
@@ -132,24 +143,30 @@ fn worst_over_least(num_problems: usize, seed: u64) -> [f64; 2] {
             let of_equal = rates.sum(&vec![Some(equal); runs.len()], &runs);
             // Three standard errors allowed.
             let error = 3.0 * (sum.variance + of_equal.variance).sqrt();
-            assert!(sum.rate - error <= 1.06 * of_equal.rate, "{what}: {sum:?} {of_equal:?}");
+            over.equal_bits.push(((sum.rate - error) / of_equal.rate, what.clone()));
         }
         let has_few = runs.iter().any(|run| run.keys_per_filter < 20);
-        ratios[usize::from(has_few)].push((sum.rate / rates.least(budget, &runs), what));
+        let least = if has_few { &mut over.least_with_few } else { &mut over.least };
+        least.push((sum.rate / rates.least(budget, &runs), what));
     }
-    ratios.map(|mut ratios| {
-        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let at = |percent: usize| ratios[(ratios.len() - 1) * percent / 100].0;
-        let figures = [50, 90, 99, 100].map(at);
-        let worst = &ratios[ratios.len() - 1];
-        println!("{} sums over the least, percentiles: {figures:.3?}, {}", ratios.len(), worst.1);
-        worst.0
-    })
+    for (name, ratios) in [
+        ("equal bits'", &mut over.equal_bits),
+        ("the least", &mut over.least),
+        ("the least, fewer than 20 keys per filter in some runs", &mut over.least_with_few),
+    ] {
+        let figures = [50, 90, 99, 100].map(|percent| percentile(ratios, percent));
+        println!("{} sums over {name}, percentiles: {figures:.3?}", ratios.len());
+        println!("    at most {}", ratios[ratios.len() - 1].1);
+    }
+    over
 }
 
 #[test]
-#[ignore = "takes a minute with optimization"]
-fn sums_of_rates_of_thousands_of_problems_are_near_the_least() {
-    let [many, few] = worst_over_least(5_000, 2);
-    assert!(many <= 1.6 && few <= 2.0);
+#[ignore = "takes two minutes with optimization"]
+fn sums_of_rates_of_25_000_problems_are_near_the_least() {
+    let Over { mut equal_bits, mut least, mut least_with_few } = measure(25_000, 3);
+    assert!(percentile(&mut equal_bits, 100) <= 1.06);
+    assert!(percentile(&mut least, 100) <= 1.5 && percentile(&mut least_with_few, 100) <= 2.5);
+    least.append(&mut least_with_few);
+    assert!(percentile(&mut least, 99) <= 1.2);
 }

@@ -6,7 +6,7 @@
 //! to insert a key, `one::all_set_in` to look one up, and `many::advance` for many keys.
 
 use crate::BloomHash;
-use crate::bloom::shape::MAX_BYTES;
+use crate::bloom::shape::NUM_HASHES;
 
 /// The longest filter that is taken to be in a cache. Beyond, almost every probe is a cache miss,
 /// which costs more than a mispredicted branch.
@@ -19,7 +19,7 @@ pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probes {
     pub(crate) count: u8,
-    /// At most [`MAX_BYTES`]; for longer filters, too, since hashes reach no further.
+    /// At most 2<sup>29</sup>; for longer filters, too, since hashes reach no further.
     pub(super) num_bytes: u64,
     /// `ceil(2^64 / num_bits)`.
     pub(super) reciprocal: u64,
@@ -29,8 +29,8 @@ impl Probes {
     /// `num_bytes` is the length of the filter without the byte of the probe count; not 0.
     #[inline]
     pub(crate) const fn new(num_bytes: usize, count: u8) -> Self {
-        let num_bytes = num_bytes as u64;
-        let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES };
+        let (num_bytes, most) = (num_bytes as u64, NUM_HASHES / 8);
+        let num_bytes = if num_bytes < most { num_bytes } else { most };
         Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
     }
 

@@ -1,6 +1,7 @@
 //! How often the third probes of random keys meet in a filter of a given length.
 
-use super::rate::{NUM_HASHES, NUM_VALUES, float};
+use super::rate::NUM_VALUES;
+use crate::bloom::shape::{NUM_HASHES, float};
 
 /// All `(t, y)` with `y = t * bits / 65537` modulo 2<sup>32</sup>: two third probes fall on one bit
 /// if they differ by a multiple `t` of the number of bits, and then their values differ by `y`.
@@ -17,9 +18,9 @@ impl Lattice {
         const INVERSE_OF_65537: u64 = 0xffff0001;
         #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
         let unit = num_bits.wrapping_mul(INVERSE_OF_65537) as u32;
-        let num_bits = float(num_bits);
-        let mut a = [num_bits / NUM_HASHES, f64::from(unit) / NUM_VALUES];
-        let mut b = [0.0, NUM_HASHES / NUM_VALUES];
+        let (num_bits, num_hashes) = (float(num_bits), float(NUM_HASHES));
+        let mut a = [num_bits / num_hashes, f64::from(unit) / NUM_VALUES];
+        let mut b = [0.0, num_hashes / NUM_VALUES];
         loop {
             if dot(a, a) > dot(b, b) {
                 (a, b) = (b, a);
@@ -66,29 +67,4 @@ impl Lattice {
 
 fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
     a[0] * b[0] + a[1] * b[1]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lattice_tells_about_how_many_third_probes_meet() {
-        for num_bits in [65_536, 70_008, 100_000, 189_920, 303_872, 3_000_000, 3_000_112] {
-            let mut hashes = vec![0.0; usize::try_from(num_bits).unwrap()];
-            let mut same = 0.0;
-            for value in 0..196606_u32 {
-                let num_hashes = (value / 2 + 1).min(32768).min((196606 - value).div_ceil(2));
-                let share = f64::from(num_hashes) / NUM_HASHES;
-                let bit = u64::from(65537_u32.wrapping_mul(value)) % num_bits;
-                hashes[usize::try_from(bit).unwrap()] += share;
-                same += share * share;
-            }
-            let all = hashes.iter().map(|share| share * share).sum::<f64>();
-            let (counted, meetings) =
-                ((all - same) * float(num_bits), Lattice::new(num_bits).meetings());
-            let error = (meetings - counted).abs();
-            assert!(error < 0.1 + 0.25 * counted, "{num_bits}: {meetings} {counted}");
-        }
-    }
 }

@@ -40,8 +40,7 @@
 //! for 1.9, tuned filters of 12 keys with 6 bits each have fewer probes, and match 1.1 times as
 //! many counters as LevelDB's.
 
-/// The number of hashes.
-pub(super) const NUM_HASHES: f64 = 4294967296.0;
+use crate::bloom::shape::{NUM_HASHES, float};
 
 /// How many values a third probe has: each is the sum of a number below 2<sup>16</sup>, twice the
 /// highest 15 bits of the hash, and of the other 17 bits.
@@ -112,18 +111,13 @@ impl Rates {
             0..=2 => 0.0,
             _ => 1.9 * self.keys / (unset * unset),
         };
-        (all_set + lookalikes + self.keys / NUM_HASHES).min(1.0)
+        (all_set + lookalikes + self.keys / float(NUM_HASHES)).min(1.0)
     }
 }
 
 /// How many different third probes so many keys are expected to have.
 pub(in crate::bloom) fn different_third_probes(num_keys: f64) -> f64 {
     ThirdProbes::new(NUM_VALUES, num_keys).map_or(0.0, |third| NUM_VALUES * (1.0 - third.mean))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a rate needs no more than an f64's precision")]
-pub(super) fn float(n: u64) -> f64 {
-    n as f64
 }
 
 /// `x^exponent`, in the same steps on every platform, which [`f64::powi`] does not promise.
@@ -151,21 +145,4 @@ fn probability_of_hit(expected: f64) -> f64 {
         hit *= 2.0 - hit;
     }
     hit
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_keys_have_higher_rates_of_at_most_1() {
-        for num_bits in [64, 1000, 65_536, 3_000_000, 1 << 32] {
-            for num_probes in 1..=30 {
-                let rate = |keys| Rates::new(num_bits, keys).rate(num_probes);
-                let rates: Vec<_> = (0..usize::BITS).map(|log2| rate(1 << log2)).collect();
-                let are_shares = rates[0] > 0.0 && rates.iter().all(|&rate| rate <= 1.0);
-                assert!(rates.is_sorted() && are_shares, "{num_bits} {num_probes}: {rates:?}");
-            }
-        }
-    }
 }

@@ -2,13 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::rate::{NUM_HASHES, float};
 use super::tuned::{Expected, expected};
-use crate::bloom::shape::BloomFilterShape;
-
-/// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more
-/// precise.
-const CERTAIN: f64 = 0.95;
+use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 
 /// The filters of a sorted run, of which a lookup consults one: those of a level's tables, or that
 /// of one table in level 0. For
@@ -45,25 +40,6 @@ pub struct SortedRun {
     pub weight: u32,
 }
 
-/// What a run may have of the budget.
-#[derive(Clone, Copy)]
-struct Choice {
-    /// For each key; `None` are no filters.
-    millibits: Option<u128>,
-    /// Of all filters, the bytes of the probe counts included.
-    len: usize,
-    rate: f64,
-}
-
-impl Choice {
-    const NONE: Self = Self { millibits: None, len: 0, rate: 1.0 };
-
-    /// How many fewer false positives a byte brings on the way to `more`.
-    fn worth(&self, more: &Self) -> f64 {
-        (self.rate - more.rate) / float((more.len - self.len) as u64)
-    }
-}
-
 impl SortedRun {
     /// A run of weight 1.
     #[must_use]
@@ -80,141 +56,126 @@ impl SortedRun {
     pub const fn with_weight(self, weight: u32) -> Self {
         Self { weight, ..self }
     }
-
-    /// Filters of so many millibits per key, if they can be made.
-    fn choice(&self, millibits: u128) -> Option<Choice> {
-        let leveldb = BloomFilterShape::leveldb(self.keys_per_filter, millibits)?;
-        let Expected { shape, rate } = expected(leveldb, self.keys_per_filter, false);
-        let len = self.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
-        Some(Choice { millibits: Some(millibits), len, rate })
-    }
-
-    /// The most with which no filter has more bytes.
-    fn millibits(&self, num_bytes: usize) -> u128 {
-        num_bytes as u128 * 8000 / self.keys_per_filter as u128
-    }
-
-    /// Choices of ever more bytes, beginning with none, each worth less per byte than the one
-    /// before: the lower convex hull of all. The last may take more than `most` bytes.
-    fn hull(&self, most: usize) -> Vec<Choice> {
-        let mut hull = vec![Choice::NONE];
-        if self.num_filters == 0 || self.keys_per_filter == 0 || self.weight == 0 {
-            return hull;
-        }
-        // Where most false positives share a key's hash, more bytes hardly help.
-        let least_rate = 1.01 * float(self.keys_per_filter as u64) / NUM_HASHES;
-        let (mut num_bytes, mut last) = (8, Choice::NONE);
-        while last.len < most && last.rate > least_rate {
-            let Some(choice) = self.choice(self.millibits(num_bytes)) else { break };
-            if choice.rate < last.rate && choice.len >= last.len {
-                let is_bridged = |hull: &[Choice]| match hull {
-                    [.., before, last] => before.worth(last) <= last.worth(&choice),
-                    _ => false,
-                };
-                while is_bridged(&hull) {
-                    hull.pop();
-                }
-                hull.push(choice);
-                last = choice;
-            }
-            // Two thirds of a bit per key, where that is not too fine.
-            num_bytes += (self.keys_per_filter / 12).max(num_bytes / 24).max(1);
-        }
-        hull
-    }
 }
 
-/// A budget, and what it may be spent on.
-struct Market<'a> {
-    total_len: usize,
-    runs: &'a [SortedRun],
-    weights: Vec<f64>,
-    hulls: Vec<Vec<Choice>>,
-    /// Those that are worth most first.
-    steps: Vec<Step>,
-}
-
-/// From one choice of a run's hull to the next.
+/// What a run may have of the budget.
 #[derive(Clone, Copy)]
-struct Step {
-    run: usize,
-    /// The index of the latter.
-    to: usize,
-    worth: f64,
-}
-
-/// What each run gets, and the weighted sum of their rates.
-struct Shares {
-    choices: Vec<Choice>,
+struct Choice {
+    /// For each key; `None` are no filters.
+    millibits: Option<u128>,
+    /// Of all filters, the bytes of the probe counts included.
+    len: usize,
+    /// Times the run's weight.
     rate: f64,
 }
 
-impl<'a> Market<'a> {
-    fn new(total_len: usize, runs: &'a [SortedRun]) -> Self {
-        let most = runs.iter().map(|run| run.weight).max().unwrap_or(0);
-        // Exactly 1 where all are equal, which then change nothing.
-        let weight = |run: &SortedRun| f64::from(run.weight) / f64::from(most);
-        let weights: Vec<_> = runs.iter().map(weight).collect();
-        let hulls: Vec<_> = runs.iter().map(|run| run.hull(total_len)).collect();
-        let mut steps = Vec::new();
-        for (run, hull) in hulls.iter().enumerate() {
-            steps.extend(hull.windows(2).zip(1..).map(|(pair, to)| {
-                let worth = weights[run] * pair[0].worth(&pair[1]);
-                Step { run, to, worth }
-            }));
-        }
-        // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
-        steps.sort_by(|a, b| b.worth.total_cmp(&a.worth));
-        Self { total_len, runs, weights, hulls, steps }
+impl Choice {
+    /// How many fewer false positives a byte brings on the way to `more`.
+    fn worth(&self, more: &Self) -> f64 {
+        (self.rate - more.rate) / float((more.len - self.len) as u64)
     }
+}
 
-    /// Spends what `choices` leave of the budget, on the first steps of some runs before all
-    /// others.
-    fn spend(&self, mut choices: Vec<Choice>, runs_first: &[usize]) -> Shares {
-        let mut rest = self.total_len - choices.iter().map(|choice| choice.len).sum::<usize>();
-        let mut is_done = vec![false; choices.len()];
-        let first_steps = runs_first.iter().map(|&run| (run, 1));
-        let steps = self.steps.iter().map(|step| (step.run, step.to));
-        for (run, to) in first_steps.chain(steps) {
-            let (from, mut to) = (choices[run], self.hulls[run][to]);
-            let affordable = from.len + rest;
-            if is_done[run] || to.len <= from.len {
+/// A run, and what it may have.
+struct Hull<'a> {
+    run: &'a SortedRun,
+    /// As a share of the largest weight: exactly 1 where all are equal, which then change nothing.
+    weight: f64,
+    /// Of ever more bytes, beginning with none, each worth less per byte than the one before: the
+    /// lower convex hull of all choices. The last may take more than the budget.
+    choices: Vec<Choice>,
+}
+
+impl<'a> Hull<'a> {
+    fn new(run: &'a SortedRun, weight: f64, total_len: usize) -> Self {
+        let mut last = Choice { millibits: None, len: 0, rate: weight };
+        let mut hull = Self { run, weight, choices: vec![last] };
+        let num_keys = run.keys_per_filter;
+        if run.num_filters == 0 || num_keys == 0 || run.weight == 0 {
+            return hull;
+        }
+        // Where most false positives share a key's hash, more bytes hardly help.
+        let least_rate = 1.01 * weight * float(num_keys as u64) / float(NUM_HASHES);
+        let mut num_bytes = 8;
+        while last.len < total_len && last.rate > least_rate {
+            let Some(choice) = hull.longest_choice(num_bytes) else { break };
+            // Two thirds of a bit per key, where that is not too fine.
+            num_bytes += (num_keys / 12).max(num_bytes / 24).max(1);
+            if choice.rate >= last.rate || choice.len < last.len {
                 continue;
             }
-            if to.len > affordable {
-                is_done[run] = true;
-                let num_bytes = (affordable / self.runs[run].num_filters).saturating_sub(1);
-                let longest = self.runs[run].choice(self.runs[run].millibits(num_bytes));
-                to = longest.filter(|longest| longest.len <= affordable).unwrap_or(from);
+            while let [.., before, last] = &hull.choices[..] {
+                if before.worth(last) > last.worth(&choice) {
+                    break;
+                }
+                hull.choices.pop();
             }
-            if to.rate < from.rate {
-                choices[run] = to;
-                rest = affordable - to.len;
-            }
+            hull.choices.push(choice);
+            last = choice;
         }
-        let rates = choices.iter().zip(&self.weights).map(|(choice, weight)| weight * choice.rate);
-        Shares { rate: rates.sum(), choices }
+        hull
     }
 
-    /// Filters with the same number of millibits for each key, the most that fit.
-    fn equal(&self) -> Option<Vec<Choice>> {
-        let choices = |millibits| {
-            let mut rest = self.total_len;
-            let choice = |(run, hull): (&SortedRun, &Vec<Choice>)| {
-                let most_useful = hull[hull.len() - 1];
-                let choice = run.choice(millibits).filter(|choice| choice.len < most_useful.len);
-                let choice = choice.unwrap_or(most_useful);
-                rest = rest.checked_sub(choice.len)?;
-                Some(choice)
-            };
-            self.runs.iter().zip(&self.hulls).map(choice).collect::<Option<Vec<_>>>()
-        };
-        let mut most = 0;
-        for more in (0..24).rev().map(|bit| 1 << bit) {
-            most += if choices(most + more).is_some() { more } else { 0 };
-        }
-        choices(most)
+    /// Filters of so many millibits per key, if they can be made.
+    fn choice(&self, millibits: u128) -> Option<Choice> {
+        let num_keys = self.run.keys_per_filter;
+        let leveldb = BloomFilterShape::leveldb(num_keys, millibits)?;
+        let Expected { shape, rate } = expected(leveldb, num_keys, false);
+        let len = self.run.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
+        Some(Choice { millibits: Some(millibits), len, rate: self.weight * rate })
     }
+
+    /// The longest filters of at most so many bytes each, if they can be made.
+    fn longest_choice(&self, num_bytes: usize) -> Option<Choice> {
+        self.choice(num_bytes as u128 * 8000 / self.run.keys_per_filter as u128)
+    }
+}
+
+/// From one choice of a hull to the next.
+struct Step {
+    run: usize,
+    from: Choice,
+    to: Choice,
+}
+
+/// All steps, those that are worth most first.
+fn steps(hulls: &[Hull<'_>]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (run, hull) in hulls.iter().enumerate() {
+        let step = |pair: &[Choice]| Step { run, from: pair[0], to: pair[1] };
+        steps.extend(hull.choices.windows(2).map(step));
+    }
+    // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
+    steps.sort_by(|a, b| b.from.worth(&b.to).total_cmp(&a.from.worth(&a.to)));
+    steps
+}
+
+/// Spends `rest` bytes beyond `choices`, on the first steps for which they suffice.
+fn spend(
+    mut rest: usize,
+    mut choices: Vec<Choice>,
+    steps: &[Step],
+    hulls: &[Hull<'_>],
+) -> Vec<Choice> {
+    let mut is_done = vec![false; hulls.len()];
+    for &Step { run, mut to, .. } in steps {
+        let from = choices[run];
+        let affordable = from.len + rest;
+        if is_done[run] || to.len <= from.len {
+            continue;
+        }
+        if to.len > affordable {
+            is_done[run] = true;
+            let num_bytes = (affordable / hulls[run].run.num_filters).saturating_sub(1);
+            let longest = hulls[run].longest_choice(num_bytes);
+            to = longest.filter(|longest| longest.len <= affordable).unwrap_or(from);
+        }
+        if to.rate < from.rate {
+            choices[run] = to;
+            rest = affordable - to.len;
+        }
+    }
+    choices
 }
 
 /// For each run the millibits per key of tuned filters, with about the least weighted sum of rates
@@ -223,24 +184,42 @@ pub(in crate::bloom) fn millibits_for_runs(
     total_len: usize,
     runs: &[SortedRun],
 ) -> Vec<Option<u128>> {
-    let market = Market::new(total_len, runs);
-    let none = vec![Choice::NONE; runs.len()];
-    let mut best = market.spend(none.clone(), &[]);
-    let mut consider = |shares: Shares, certain: f64| {
-        if certain * shares.rate < best.rate {
-            best = shares;
-        }
+    let most = f64::from(runs.iter().map(|run| run.weight).max().unwrap_or(0));
+    let hull = |run| Hull::new(run, f64::from(run.weight) / most, total_len);
+    let hulls: Vec<_> = runs.iter().map(hull).collect();
+    let rest = |choices: &[Choice]| {
+        choices.iter().try_fold(total_len, |rest, choice| rest.checked_sub(choice.len))
     };
+
+    // The same number of millibits for each key, the most that fit, if more are useful.
+    let equal = |millibits| -> Vec<_> {
+        let choice = |hull: &Hull<'_>| {
+            let most = hull.choices[hull.choices.len() - 1];
+            hull.choice(millibits).filter(|choice| choice.len < most.len).unwrap_or(most)
+        };
+        hulls.iter().map(choice).collect()
+    };
+    let mut millibits = 0;
+    for bit in (0..24).rev() {
+        millibits |= if rest(&equal(millibits | 1 << bit)).is_some() { 1 << bit } else { 0 };
+    }
     // What is spent before may be what the first step of a long run lacks.
-    let mut longest: Vec<_> = (0..runs.len()).filter(|&run| market.hulls[run].len() > 1).collect();
-    longest.sort_by_key(|&run| Reverse(market.hulls[run][1].len));
-    for subset in 1..1 << longest.len().min(3) {
-        let is_first = |i: &usize| subset >> i & 1 == 1;
-        let first: Vec<_> = (0..3).filter(is_first).map(|i| longest[i]).collect();
-        consider(market.spend(none.clone(), &first), 1.0);
+    let steps = steps(&hulls);
+    let mut first: Vec<_> = steps.iter().filter(|step| step.from.len == 0).collect();
+    first.sort_by_key(|step| Reverse(step.to.len));
+    let mut starts = vec![hulls.iter().map(|hull| hull.choices[0]).collect::<Vec<_>>()];
+    for step in first.into_iter().take(3) {
+        for mut start in starts.clone() {
+            start[step.run] = step.to;
+            starts.push(start);
+        }
     }
-    if let Some(equal) = market.equal() {
-        consider(market.spend(equal, &[]), CERTAIN);
-    }
-    best.choices.iter().map(|choice| choice.millibits).collect()
+
+    starts.insert(0, equal(millibits));
+
+    let spend = |start: Vec<_>| Some(spend(rest(&start)?, start, &steps, &hulls));
+    let sum_of_rates = |choices: &[Choice]| choices.iter().map(|choice| choice.rate).sum::<f64>();
+    let shares = starts.into_iter().filter_map(spend);
+    let best = shares.min_by(|a, b| sum_of_rates(a).total_cmp(&sum_of_rates(b)));
+    best.into_iter().flatten().map(|choice| choice.millibits).collect()
 }

@@ -1,7 +1,7 @@
 //! The fewest bits for a false-positive rate.
 
 use super::tuned::expected;
-use crate::bloom::shape::BloomFilterShape;
+use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 
 /// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
 /// have at most `rate`.
@@ -15,7 +15,7 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
     };
     // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the
     // same on every platform.
-    let most = u128::from(u32::MAX) * 1000 / num_keys.max(1) as u128;
+    let most = u128::from(NUM_HASHES - 1) * 1000 / num_keys.max(1) as u128;
     if !reaches(most) {
         return None;
     }

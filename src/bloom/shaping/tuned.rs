@@ -8,8 +8,8 @@
 //! the test `rates::fit` prints what others would do.
 
 use super::lattice::Lattice;
-use super::rate::{Rates, float};
-use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, leveldb_num_probes};
+use super::rate::Rates;
+use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, NUM_HASHES, float, leveldb_num_probes};
 
 /// From this many bits on, a length is judged by how often third probes meet in it.
 const MANY_BITS: u64 = 1 << 16;
@@ -78,7 +78,7 @@ fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> B
 /// The shape without a least length. From [`MANY_BITS`] on only `searches` finds the length;
 /// without it, which is faster, LevelDB's is taken, and the rate is that of one that was found.
 pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: bool) -> Expected {
-    if num_keys == 0 || leveldb.num_bytes as u64 > MAX_BYTES {
+    if num_keys == 0 || leveldb.num_bits() > NUM_HASHES {
         return Expected { shape: leveldb, rate: f64::from(num_keys > 0) };
     }
     let num_bytes = match leveldb.num_bytes {
