@@ -11,9 +11,9 @@ pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
-/// The one to three bytes after the last whole 4 are unsigned, as in LevelDB since 1.18. Before,
-/// they were signed on x86; the "2" in the policy's name marks the fix. The length counts modulo
-/// 2<sup>32</sup>. Takes time linear in it.
+/// A tail of one to three bytes, after the last whole four, is unsigned, as in LevelDB since 1.18.
+/// Before, it was signed on x86; the "2" in the policy's name marks the fix. The length counts
+/// modulo 2<sup>32</sup>. Takes time linear in it.
 ///
 /// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
 ///

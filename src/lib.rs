@@ -23,7 +23,7 @@
 //! |---|---|
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
 //! | write filters of some thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
-//! | read either | [`FilterBlockReader`] |
+//! | read filter blocks | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | count what filters save, make filters of prefixes | [recipes](recipes#count-what-filters-save) |
@@ -52,10 +52,10 @@
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
-//! short for a trailer is used whole, and numbers of bits that overflow panic.
+//! short for a trailer is used whole, and a policy panics at more bits than a `usize` counts.
 //!
-//! Under LevelDB's names, store filter blocks only: a filter without a block LevelDB at best
-//! ignores, and rusty-leveldb panics.
+//! Store only filter blocks under LevelDB's names. Give a filter without one a name of the engine's
+//! own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

@@ -116,10 +116,9 @@ impl BloomFilterPolicy {
     /// ones a quarter: prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
     ///
     /// Filters of random keys have about a fifth fewer false positives at 52,000 to 600,000 keys
-    /// with 8, 10 or 14 bits each. At 16 to 100 keys they have 5% more on average, at worst half as
-    /// many again; above, up to a quarter more, and from 8 KiB up about 6%. The choice takes
-    /// constant time. It is the same on every platform, but may change with a version of this
-    /// crate.
+    /// with 8, 10 or 14 bits each. At 16 to 100 keys they have 5% more on average; the worst sizes
+    /// have half as many again, larger ones below 8 KiB a quarter more, and from there up 6%. The
+    /// choice takes constant time, is the same on every platform, and may change with a version.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -179,8 +178,9 @@ impl BloomFilterPolicy {
         Some(Self::from_millibits(millibits).tuned())
     }
 
-    /// For each of several sorted runs, the [tuned](Self::tuned) policy such that a lookup of an
-    /// absent key has about the fewest false positives that `total_len` bytes of filters allow.
+    /// For each of several [sorted runs](SortedRun), the [tuned](Self::tuned) policy such that a
+    /// lookup of an absent key has about the fewest false positives that `total_len` bytes of
+    /// filters allow.
     ///
     /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
     /// most false positives of random keys, [as in

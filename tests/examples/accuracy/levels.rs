@@ -32,7 +32,7 @@ const LEVELS: [(&str, &[Run]); 4] = [
 pub(crate) fn table() -> impl Iterator<Item = String> {
     let header = format!(
         "{:39}  {:>7}  {:>6}  {:>5}  bits per key",
-        "Sum of the levels' rates, equal bytes", "LevelDB", "shared", "fewer"
+        "Sum of the levels' rates, equal bytes", "LevelDB", "shared", "ratio"
     );
     // Many runs have the same filters.
     let mut rates = HashMap::new();
