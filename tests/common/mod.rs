@@ -1,5 +1,5 @@
-//! Code that several test crates share, and a map of the tests. `bloom_test.rs`, `hash_test.rs` and
-//! `filter_block_test.rs` are LevelDB's own.
+//! Code that several test crates share, and a map of the repository's tests. `bloom_test.rs`,
+//! `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
 //!
 //! | `src/` | tests |
 //! |---|---|

@@ -62,7 +62,12 @@ fn main() -> ExitCode {
     if options.paths.is_empty() {
         // Read at run time: this binary may have been compiled in another checkout.
         let root = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-        options.paths.push(Path::new(&root).join(GOLDEN_TABLE));
+        let table = Path::new(&root).join(GOLDEN_TABLE);
+        if !table.exists() {
+            say(USAGE);
+            return ExitCode::from(2);
+        }
+        options.paths.push(table);
     }
     match report(&options, NUM_LOOKUPS, print) {
         Ok(outcome) => {
