@@ -289,9 +289,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// The filter for the data block at `block_offset`, as the policy made it.
     ///
-    /// `None`, a potential match, past the last filter or where the block or the filter's offsets
-    /// are malformed. Empty bytes where no data block starts in the range, even if a data block
-    /// that starts before has keys there. Takes constant time.
+    /// `None` past the last filter, or where the block or the filter's offsets are malformed: then
+    /// the data block may contain any key. Empty bytes where no data block starts in the range,
+    /// even if a data block that starts before has keys there. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {

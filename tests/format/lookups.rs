@@ -182,7 +182,7 @@ fn filters_around_four_billion_bits_answer_as_leveldb() {
             assert!(reference::hash_may_match(hash, &bytes), "hash {hash:#x}");
             assert_hashes_answer_as_reference(&bytes, &edges);
         }
-        // With fewer probes, each alone may deny a key.
+        // With fewer probes, each alone may reject a key.
         for num_probes in [1, 2] {
             bytes[num_bytes] = num_probes;
             let neighbours = edges.map(|hash| hash ^ 1);

@@ -69,8 +69,8 @@ impl Table {
         let mut index: Vec<_> = pairs(index).map(|(key, at)| (key.to_vec(), number(at))).collect();
         let last = index.pop().filter(|_| !index.is_empty()); // a table has data blocks
         let (name, offset) = last.ok_or(io::ErrorKind::InvalidData)?;
-        // Filters of another policy, or with a wrong checksum, could deny present keys; an empty
-        // filter block denies none.
+        // Filters of another policy, or with a wrong checksum, could reject present keys; an empty
+        // filter block rejects none.
         let filters = read_block(&file, offset).ok().filter(|_| name == POLICY.name().as_bytes());
         let filters = filters.unwrap_or_default().to_vec();
         let filters_at = offset..offset + filters.len();
