@@ -1,4 +1,5 @@
-//! Tests of the example `inspect_table`, which the package carries without their golden files.
+//! Tests of the examples `inspect_table` and `rewrite_filters`, which the package carries without
+//! their golden files.
 
 mod common;
 #[allow(dead_code, reason = "the example's main function uses the rest")]
@@ -8,6 +9,10 @@ mod inspect_table;
 mod neighbours;
 #[path = "common/policy.rs"]
 mod policy;
+#[path = "examples/rewrite_filters/mod.rs"]
+mod rewrite_filters;
+#[path = "rewrite_filters/mod.rs"]
+mod rewrite_tests;
 #[allow(dead_code, reason = "the example's main function uses the rest")]
 #[path = "examples/terminal.rs"]
 mod terminal;

@@ -29,6 +29,9 @@ pub(crate) mod manifest;
 #[allow(dead_code, reason = "not every crate looks at databases")]
 #[path = "table/ranges.rs"]
 pub(crate) mod ranges;
+#[allow(dead_code, reason = "not every crate replaces tables")]
+#[path = "table/replace.rs"]
+pub(crate) mod replace;
 #[path = "snappy.rs"]
 pub(crate) mod snappy;
 #[path = "table/source.rs"]
@@ -51,6 +54,9 @@ const FOOTER_LEN: usize = 48;
 pub(crate) struct Table<'a> {
     source: Source<'a>,
     filter: Option<FilterEntry>,
+    /// How many blocks the metaindex block names.
+    #[allow(dead_code, reason = "not every crate writes tables")]
+    num_meta_blocks: usize,
     data_blocks: Vec<DataBlock>,
 }
 
@@ -83,8 +89,8 @@ impl<'a> Table<'a> {
     pub(crate) fn open(source: impl Into<Source<'a>>) -> Result<Self, TableError> {
         let source = source.into();
         let (metaindex, index) = read_footer(source)?;
-        let filter = read_metaindex(source, metaindex)?;
-        Ok(Self { source, filter, data_blocks: read_index(source, index)? })
+        let (filter, num_meta_blocks) = read_metaindex(source, metaindex)?;
+        Ok(Self { source, filter, num_meta_blocks, data_blocks: read_index(source, index)? })
     }
 
     /// The filter block that the metaindex block names first.
@@ -160,19 +166,21 @@ fn read_footer(source: Source<'_>) -> Result<(BlockHandle, BlockHandle), TableEr
     Ok((handle()?, handle()?))
 }
 
+/// The first filter's entry, and the number of all entries.
 fn read_metaindex(
     source: Source<'_>,
     handle: BlockHandle,
-) -> Result<Option<FilterEntry>, TableError> {
-    let mut filter = None;
+) -> Result<(Option<FilterEntry>, usize), TableError> {
+    let (mut filter, mut number) = (None, 0);
     let mut budget = KeyBudget::of_index(source.len());
     handle.visit_entries(source, &mut budget, |key, mut value| {
+        number += 1;
         if let (None, Some(name)) = (&filter, policy_name(key)) {
             let policy_name = String::from_utf8_lossy(name).into_owned();
             filter = Some(FilterEntry { policy_name, handle: BlockHandle::decode(&mut value) });
         }
     })?;
-    Ok(filter)
+    Ok((filter, number))
 }
 
 /// `None` if the entry is not a filter's. A filter that only `RocksDB` makes keeps its kind in the

@@ -3,13 +3,13 @@
 #![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
 
 mod contents;
-mod damage;
+pub(crate) mod damage;
 mod databases;
 mod lookups;
-mod manifest;
+pub(crate) mod manifest;
 mod parser;
 mod snappy;
-mod tables;
+pub(crate) mod tables;
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -96,24 +96,24 @@ fn number_in(cell: &str) -> f64 {
 }
 
 /// Relative to the package's directory, where Cargo runs tests.
-fn golden(directory: &str) -> PathBuf {
+pub(crate) fn golden(directory: &str) -> PathBuf {
     Path::new("tests/golden").join(directory)
 }
 
-fn database(name: &str) -> PathBuf {
+pub(crate) fn database(name: &str) -> PathBuf {
     golden("databases").join(name)
 }
 
-fn read(path: &Path) -> Vec<u8> {
+pub(crate) fn read(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn golden_table(file: &str) -> Vec<u8> {
+pub(crate) fn golden_table(file: &str) -> Vec<u8> {
     read(&golden("tables").join(file))
 }
 
 /// A directory that no other test or run uses, deleted when dropped.
-struct Directory(PathBuf);
+pub(crate) struct Directory(PathBuf);
 
 impl Deref for Directory {
     type Target = PathBuf;
@@ -129,7 +129,7 @@ impl Drop for Directory {
     }
 }
 
-fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
+pub(crate) fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
     let of_run = format!("inspect_table-{}-{name}", process::id());
     let directory = env::temp_dir().join(of_run);
     let _ = fs::remove_dir_all(&directory);
@@ -141,7 +141,7 @@ fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
 }
 
 /// A copy of a golden database, whose files may be changed.
-fn copy_of(name: &str, copy: &str) -> Directory {
+pub(crate) fn copy_of(name: &str, copy: &str) -> Directory {
     let directory = directory_of(copy, &[]);
     for entry in fs::read_dir(database(name)).unwrap() {
         let path = entry.unwrap().path();

@@ -3,6 +3,7 @@
 //! Mirrors `table/format.cc` and `table/block.cc`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::crc32c::masked_crc32c;
 use super::error::TableError;
@@ -64,6 +65,12 @@ impl BlockHandle {
     /// The offset just after the block and its trailer.
     pub(super) fn end(self) -> Option<u64> {
         self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN)
+    }
+
+    /// The bytes of the block and its trailer.
+    #[allow(dead_code, reason = "not every crate writes tables")]
+    pub(super) fn range(self) -> Option<Range<usize>> {
+        Some(usize::try_from(self.offset).ok()?..usize::try_from(self.end()?).ok()?)
     }
 
     /// The block's contents; a copy if the block is compressed.

@@ -2,7 +2,8 @@
 //!
 //! Mirrors `table/format.cc` and the end of `table/table_builder.cc`.
 
-use super::block::{BlockHandle, TRAILER_LEN};
+use std::ops::Range;
+
 use super::crc32c::masked_crc32c;
 use super::{FOOTER_LEN, MAGIC, Table, TableError};
 
@@ -67,42 +68,103 @@ pub(crate) fn with_filters_in_place(
     policy_name: &str,
     filter_block: &[u8],
 ) -> Result<Option<Vec<u8>>, TableError> {
-    let Some(Room { range: room, index }) = table.room(file.len() as u64)? else { return Ok(None) };
-    let mut new = file[..room.start].to_vec();
-    let filters = append_block(&mut new, filter_block, UNCOMPRESSED);
-    let name = format!("filter.{policy_name}");
-    let metaindex = block(&[(0, name.as_bytes(), &filters)]);
-    let metaindex = append_block(&mut new, &metaindex, UNCOMPRESSED);
-    if new.len() > room.end {
+    let layout = table.layout(file)?.filter(|layout| !layout.is_appended);
+    let Some(Layout { data_end, index, index_handle, .. }) = layout else { return Ok(None) };
+    let mut new = file[..data_end].to_vec();
+    let metaindex = append_filters(&mut new, policy_name, filter_block);
+    if new.len() > index.start {
         return Ok(None);
     }
-    new.resize(room.end, 0);
-    new.extend(&file[room.end..file.len() - FOOTER_LEN]);
-    append_footer(&mut new, &[metaindex, index].concat());
+    new.resize(index.start, 0);
+    new.extend(&file[index.clone()]);
+    append_footer(&mut new, &[metaindex, index_handle].concat());
     Ok(Some(new))
 }
 
-/// The bytes between the data blocks and the index block, and the index block's handle.
-struct Room {
-    range: std::ops::Range<usize>,
-    index: Vec<u8>,
+/// The table's file with a filter block and a metaindex block after the footer, which leads there
+/// as does its copy at the new end; `None` if the table is not laid out as `LevelDB` does.
+///
+/// A reader that takes the file's length from the MANIFEST finds the first footer, one that asks
+/// the file system the second. All blocks stay in place, except filters that were appended before.
+#[allow(dead_code, reason = "not every crate appends")]
+pub(crate) fn with_filters_appended(
+    table: &Table<'_>,
+    file: &[u8],
+    policy_name: &str,
+    filter_block: &[u8],
+) -> Result<Option<Vec<u8>>, TableError> {
+    let Some(Layout { index, index_handle, .. }) = table.layout(file)? else { return Ok(None) };
+    let mut new = file[..index.end].to_vec();
+    append_footer(&mut new, &[]);
+    let metaindex = append_filters(&mut new, policy_name, filter_block);
+    let start = new.len();
+    append_footer(&mut new, &[metaindex, index_handle].concat());
+    new.copy_within(start.., index.end);
+    Ok(Some(new))
+}
+
+/// Appends the filters and a metaindex block that names only them, and returns its handle.
+fn append_filters(file: &mut Vec<u8>, policy_name: &str, filter_block: &[u8]) -> Vec<u8> {
+    let filters = append_block(file, filter_block, UNCOMPRESSED);
+    let name = format!("filter.{policy_name}");
+    append_block(file, &block(&[(0, name.as_bytes(), &filters)]), UNCOMPRESSED)
+}
+
+/// Where the parts of a table's file lie.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) data_end: usize,
+    /// The index block with its trailer; a footer follows.
+    pub(crate) index: Range<usize>,
+    pub(crate) index_handle: Vec<u8>,
+    /// The length of the file up to that footer's end, which is in the MANIFEST.
+    pub(crate) len: usize,
+    /// Whether filters follow that footer, and a copy of it follows them.
+    pub(crate) is_appended: bool,
 }
 
 impl Table<'_> {
-    /// `None` unless the filters and the metaindex block follow the data blocks, and the index
-    /// block and the footer follow them.
-    fn room(&self, file_len: u64) -> Result<Option<Room>, TableError> {
-        let start = self.data_blocks.last().map_or(0, |block| block.end);
+    /// `None` unless all is as `LevelDB` lays it out, or [`with_filters_appended`] does: data
+    /// blocks, at most one filter block, the metaindex block, the index block and the footer, and
+    /// nothing else but zeros before the index block.
+    pub(crate) fn layout(&self, file: &[u8]) -> Result<Option<Layout>, TableError> {
         let (metaindex, index) = super::read_footer(self.source)?;
-        let filter = self.filter.as_ref().and_then(|filter| filter.handle);
-        let is_inside = |handle: BlockHandle| {
-            handle.offset >= start && handle.end().is_some_and(|end| end <= index.offset)
+        let data_end = self.data_blocks.last().map_or(Some(0), |block| block.end.try_into().ok());
+        let filter = self.filter.as_ref().map(|filter| filter.handle?.range());
+        // Without filters, an empty range before the metaindex block.
+        let filter = filter.unwrap_or(metaindex.range().map(|range| range.start..range.start));
+        let index_len = usize::try_from(index.size).ok();
+        let (Some(data_end), Some(filter), Some(metaindex), Some(index), Some(index_len)) =
+            (data_end, filter, metaindex.range(), index.range(), index_len)
+        else {
+            return Ok(None);
         };
-        let is_last = index.offset.checked_add(index.size + TRAILER_LEN + FOOTER_LEN as u64)
-            == Some(file_len);
-        let is_usual = is_last && is_inside(metaindex) && filter.is_none_or(is_inside);
-        let numbers = [start, index.offset, index.size].map(|number| usize::try_from(number).ok());
-        let [Some(start), Some(offset), Some(size)] = numbers else { return Ok(None) };
-        Ok(is_usual.then(|| Room { range: start..offset, index: handle(offset, size) }))
+        let index_handle = handle(index.start, index_len);
+        let footer = index.end..index.end + FOOTER_LEN;
+        let is_appended = metaindex.start >= footer.end;
+        // Where the filters and the metaindex block lie, and what follows them.
+        let (room, next) = if is_appended {
+            (footer.end..file.len() - FOOTER_LEN, file.len() - FOOTER_LEN)
+        } else {
+            (data_end..index.start, footer.start)
+        };
+        let is_empty = |range: Range<usize>| {
+            range.start <= range.end && file[range].iter().all(|&byte| byte == 0)
+        };
+        let is_usual = self.num_meta_blocks == usize::from(self.filter.is_some())
+            && filter.end <= file.len()
+            && is_empty(room.start..filter.start)
+            && is_empty(filter.end..metaindex.start)
+            && is_empty(metaindex.end..room.end)
+            && data_end <= index.start
+            && next + FOOTER_LEN == file.len()
+            && file[footer.clone()] == file[next..];
+        Ok(is_usual.then_some(Layout {
+            data_end,
+            index,
+            index_handle,
+            len: footer.end,
+            is_appended,
+        }))
     }
 }

@@ -1,0 +1,60 @@
+//! Replaces a table's file so that a crash leaves the old one or the new one, both whole.
+
+use std::error::Error;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::Path;
+
+/// `LevelDB` deletes temporary files with numbers that no table has when it opens a database.
+pub(crate) const TEMPORARY: &str = "000000.dbtmp";
+const LEFT_OVER: &str = "000000.dbtmp is there already, from an interrupted run or another one: \
+    delete it when none is running";
+
+/// Writes the contents beside the file, checks what has reached the disk, and renames it.
+///
+/// Owner and permissions stay. Nothing is left behind after an error, and the file is as before.
+pub(crate) fn replace(
+    path: &Path,
+    contents: &[u8],
+    check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let temporary = path.with_file_name(TEMPORARY);
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    options.mode(0o600);
+    let file = options.write(true).create_new(true).open(&temporary);
+    let file = file.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => LEFT_OVER.into(),
+        _ => format!("{TEMPORARY} cannot be created: {error}"),
+    })?;
+    let replaced = write(file, contents, path)
+        .map_err(|error| format!("{TEMPORARY} cannot be written: {error}").into())
+        .and_then(|()| check(&fs::read(&temporary)?))
+        .and_then(|()| Ok(fs::rename(&temporary, path)?));
+    if replaced.is_err() {
+        let _ = fs::remove_file(&temporary);
+        return replaced;
+    }
+    // So that the new name outlives a crash, too.
+    #[cfg(unix)]
+    File::open(path.parent().filter(|parent| *parent != "").unwrap_or(Path::new(".")))?
+        .sync_all()?;
+    Ok(())
+}
+
+fn write(mut file: File, contents: &[u8], path: &Path) -> Result<(), Box<dyn Error>> {
+    file.write_all(contents)?;
+    let old = fs::metadata(path)?;
+    #[cfg(unix)]
+    {
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let kept = fchown(&file, Some(old.uid()), Some(old.gid()));
+            kept.map_err(|error| format!("its owner cannot be kept: {error}"))?;
+        }
+    }
+    file.set_permissions(old.permissions())?;
+    Ok(file.sync_all()?)
+}

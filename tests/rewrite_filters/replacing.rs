@@ -1,0 +1,46 @@
+//! Files are replaced wholly or not at all.
+
+use std::fs;
+
+use super::files;
+use crate::table::replace::{TEMPORARY, replace};
+use crate::tests::directory_of;
+
+#[test]
+fn a_file_is_replaced_only_by_what_was_checked_on_the_disk() {
+    let directory = directory_of("replaced", &[("000005.ldb", b"old")]);
+    let path = directory.join("000005.ldb");
+    let before = files(&directory);
+    let refused = replace(&path, b"new", |on_disk| {
+        assert_eq!((on_disk, &fs::read(&path).unwrap()[..]), (&b"new"[..], &b"old"[..]));
+        Err("wrong".into())
+    });
+    assert_eq!(refused.unwrap_err().to_string(), "wrong");
+    assert_eq!(files(&directory), before);
+    replace(&path, b"new", |_| Ok(())).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(files(&directory).len(), 1);
+}
+
+#[test]
+fn a_temporary_file_of_another_run_is_never_deleted() {
+    let directory = directory_of("left_over", &[("000005.ldb", b"old"), (TEMPORARY, b"other's")]);
+    let before = files(&directory);
+    let error = replace(&directory.join("000005.ldb"), b"new", |_| Ok(())).unwrap_err();
+    assert!(error.to_string().starts_with("000000.dbtmp is there already"), "{error}");
+    assert_eq!(files(&directory), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+
+    for mode in [0o600, 0o644, 0o440, 0o777] {
+        let directory = directory_of("permissions", &[("000005.ldb", b"old")]);
+        let path = directory.join("000005.ldb");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        replace(&path, b"new", |_| Ok(())).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode);
+    }
+}
