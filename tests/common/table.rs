@@ -131,16 +131,17 @@ impl<'a> Table<'a> {
         block: &DataBlock,
         visit: impl FnMut(&[u8]),
     ) -> Result<(), TableError> {
-        self.visit_keys_within(&mut self.key_budget(), block, visit)
+        self.visit_keys_within(&mut self.key_budget(), block, visit).map(drop)
     }
 
-    /// [`visit_keys`](Self::visit_keys) as long as the budget lasts.
+    /// [`visit_keys`](Self::visit_keys) as long as the budget lasts; returns the length of the
+    /// block's contents.
     pub(crate) fn visit_keys_within(
         &self,
         budget: &mut KeyBudget,
         block: &DataBlock,
         mut visit: impl FnMut(&[u8]),
-    ) -> Result<(), TableError> {
+    ) -> Result<usize, TableError> {
         block.handle.visit_entries(self.source, budget, |key, _value| visit(key))
     }
 }

@@ -84,6 +84,11 @@ pub(crate) fn grouped(n: usize) -> String {
     if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
 }
 
+#[allow(dead_code, reason = "not every example measures files")]
+pub(crate) fn long(len: u64) -> String {
+    usize::try_from(len).map_or_else(|_| len.to_string(), grouped)
+}
+
 /// The number with its noun, in the plural if needed.
 #[allow(dead_code, reason = "not every example counts")]
 pub(crate) fn counted(number: usize, one: &str) -> String {

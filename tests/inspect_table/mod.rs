@@ -37,6 +37,12 @@ impl Report {
         Self::with(&[path.to_path_buf()], true, NUM_LOOKUPS)
     }
 
+    /// With `--tables`.
+    fn tables(path: &Path) -> Self {
+        let paths = vec![path.to_path_buf()];
+        Self::of(&Options { tables: true, paths, ..Options::default() }, NUM_LOOKUPS)
+    }
+
     fn with(paths: &[PathBuf], what_if: bool, num_lookups: usize) -> Self {
         let options = Options { what_if, paths: paths.to_vec(), ..Options::default() };
         Self::of(&options, num_lookups)
@@ -67,13 +73,6 @@ impl Report {
     /// Whether these words are printed, on one line or wrapped after a long path.
     fn has(&self, words: &str) -> bool {
         self.lines.join(" ").contains(words)
-    }
-
-    /// The value after a label.
-    #[track_caller]
-    fn value_of(&self, label: &str) -> &str {
-        let label = format!("  {label:<20}  ");
-        self.line_with(&label).strip_prefix(&label).expect("a label")
     }
 
     /// The cells of the only line that contains these words.

@@ -95,15 +95,17 @@ impl BlockHandle {
         }
     }
 
-    /// Visits the key and the value of each entry, in order, up to the first that is corrupt.
+    /// Visits the key and the value of each entry, in order, up to the first that is corrupt; returns
+    /// the length of the contents.
     pub(super) fn visit_entries(
         self,
         source: Source<'_>,
         budget: &mut KeyBudget,
         visit: impl FnMut(&[u8], &[u8]),
-    ) -> Result<(), TableError> {
+    ) -> Result<usize, TableError> {
         let corrupt = TableError::CorruptBlock { offset: self.offset };
-        visit_entries(&self.read(source)?, corrupt, budget, visit)
+        let contents = self.read(source)?;
+        visit_entries(&contents, corrupt, budget, visit).map(|()| contents.len())
     }
 }
 

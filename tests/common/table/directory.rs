@@ -66,21 +66,38 @@ pub(crate) fn number_of(path: &Path) -> Option<u64> {
 /// taken out of a database.
 pub(crate) fn read_manifest(directory: &Path) -> Result<Option<Manifest>, Box<dyn Error>> {
     let path = directory.join("CURRENT");
-    let of_current = |error: &dyn Error| format!("CURRENT: {error}");
-    if !path.try_exists().map_err(|error| of_current(&error))? {
+    if !path.try_exists().map_err(|error| named("CURRENT", &error))? {
         return Ok(None);
     }
     let mut current = Vec::new();
     open_regular_file(&path)
         .and_then(|file| Ok(file.take(MAX_CURRENT_LEN).read_to_end(&mut current)?))
-        .map_err(|error| of_current(&*error))?;
+        .map_err(|error| named("CURRENT", &*error))?;
     let name = manifest_name(&current)?;
-    let manifest = open_regular_file(&directory.join(name));
-    let manifest = manifest.map_err(|error| format!("{name}: {error}"))?;
+    let manifest =
+        open_regular_file(&directory.join(name)).map_err(|error| named(name, &*error))?;
     match Manifest::read(manifest) {
         Err(ManifestError::UnknownTag { tag }) if tag > LAST_TAG => Err(ROCKSDB.into()),
         manifest => Ok(Some(manifest.map_err(|error| format!("{name}: {error}"))?)),
     }
+}
+
+/// The error with the file's name. An operating system's keeps its kind.
+fn named(file: &str, error: &(dyn Error + 'static)) -> Box<dyn Error> {
+    let message = format!("{file}: {error}");
+    match error.downcast_ref().map(io::Error::kind) {
+        Some(kind) => io::Error::new(kind, message).into(),
+        None => message.into(),
+    }
+}
+
+/// Whether the name is that of a file in a database's directory that is not a table.
+pub(crate) fn is_other_file(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let is_log = name.ends_with(".log") && number_of(path).is_some();
+    ["CURRENT", "LOCK", "LOG", "LOG.old"].contains(&&*name)
+        || name.starts_with("MANIFEST-")
+        || is_log
 }
 
 pub(crate) fn open_regular_file(path: &Path) -> Result<File, Box<dyn Error>> {

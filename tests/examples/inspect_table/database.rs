@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::table::directory::{Files, ROCKSDB, number_of, read_manifest};
+use crate::table::directory::{Files, ROCKSDB, is_other_file, number_of, read_manifest};
 use crate::table::manifest::{Contents, Manifest};
 
 /// Tables that belong together.
@@ -44,29 +46,38 @@ pub(crate) struct Place {
 }
 
 impl Group {
-    /// A group of files that are named one by one.
-    pub(crate) fn of_files(paths: &[PathBuf]) -> Self {
+    /// A group of files that are named one by one, maybe by `DIR/*`; or why there is none.
+    pub(crate) fn of_files(paths: &[PathBuf]) -> Result<Self, String> {
         let here = env::current_dir().unwrap_or_default();
-        let tables = paths.iter().map(|path| ListedTable {
-            name: shown(path.strip_prefix(&here).unwrap_or(path)),
-            path: path.clone(),
-            place: None,
-        });
-        Self::of_tables(String::new(), tables.collect())
+        let mut tables: Vec<_> = paths
+            .iter()
+            .map(|path| ListedTable {
+                name: shown(path.strip_prefix(&here).unwrap_or(path)),
+                path: path.clone(),
+                place: None,
+            })
+            .collect();
+        let first = tables[0].name.clone();
+        tables.retain(|table| !is_other_file(&table.path));
+        match tables[..] {
+            [] => Err(format!("{first}: not a table: name the database's directory")),
+            _ => Ok(Self::of_tables(String::new(), tables)),
+        }
     }
 
     /// Returns the group, or why there is nothing to report on.
     pub(crate) fn of_directory(directory: &Path) -> Result<Self, String> {
         let name = shown(directory);
         let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;
-        let manifest = read_manifest(directory).map_err(|why| why.to_string());
-        let lost = match manifest {
+        let lost = match read_manifest(directory) {
             _ if files.is_rocksdb => return Err(format!("{name}: {ROCKSDB}")),
-            Err(why) if why == ROCKSDB => return Err(format!("{name}: {why}")),
+            Err(why) if why.to_string() == ROCKSDB || is_denied(&*why) => {
+                return Err(format!("{name}: {why}"));
+            }
             Ok(Some(manifest)) => return Ok(Self::of_database(directory, manifest, files)),
             Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".into()),
             Ok(None) => None,
-            Err(why) => Some(why),
+            Err(why) => Some(why.to_string()),
         };
         let lost = lost.map(|why| format!("{name}: not a database that LevelDB would open: {why}"));
         if files.tables.is_empty() {
@@ -116,6 +127,10 @@ impl ListedTable {
     fn at(path: PathBuf, place: Option<Place>) -> Self {
         Self { name: shown(path.file_name().map_or(&path, Path::new)), path, place }
     }
+}
+
+fn is_denied(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::PermissionDenied)
 }
 
 /// The path on one line, whatever characters it contains.

@@ -16,7 +16,6 @@ pub(crate) const LEVELDB_BASE_LG: u8 = 11;
 
 /// A table's filters.
 pub(crate) struct FilterBlock {
-    pub(crate) policy_name: String,
     /// The bytes of all filters and of the array of their offsets.
     pub(crate) num_bytes: usize,
     pub(crate) base_lg: u8,
@@ -24,8 +23,6 @@ pub(crate) struct FilterBlock {
     pub(crate) num_empty: usize,
     /// The bits of all filters, without the bytes for the numbers of probes.
     pub(crate) num_bits: usize,
-    /// `None` if no policy makes filters of these sizes, or if there are none.
-    pub(crate) policy: Option<BloomFilterPolicy>,
     pub(crate) num_hidden: usize,
     /// Whether this crate makes the same bytes from the keys.
     pub(crate) is_remade: bool,
@@ -53,7 +50,6 @@ impl FilterBlock {
         let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
         let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
         let filters = Self {
-            policy_name: block.policy_name.clone(),
             num_bytes: contents.len(),
             // As stored, even if it cannot be used for reading.
             base_lg: contents.last().copied().unwrap_or_default(),
@@ -61,7 +57,6 @@ impl FilterBlock {
             num_empty: lens.iter().filter(|&&len| len == 0).count(),
             // Overlapping filters may have more bits than a 32-bit usize can count.
             num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
-            policy,
             num_hidden: survey.num_keys() - num_found,
             is_remade,
         };

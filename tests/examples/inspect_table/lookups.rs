@@ -28,8 +28,8 @@ pub(crate) struct Lookups {
 /// The lookups in a table of keys that it does not have.
 pub(crate) struct Asked<'a> {
     pub(crate) blocks: &'a [SurveyedBlock],
-    at_random: Lookups,
-    sampled: Vec<Lookup>,
+    pub(crate) at_random: Lookups,
+    pub(crate) sampled: Vec<Lookup>,
 }
 
 impl<'a> Asked<'a> {

@@ -7,21 +7,19 @@ use std::path::PathBuf;
 
 use database::Group;
 use survey::{Outcome, Survey};
-use table::Filters;
 
 use crate::terminal::Progress;
 
+mod advice;
 pub(crate) mod database;
 pub(crate) mod filters;
 pub(crate) mod lookups;
 mod report;
 pub(crate) mod sample;
+pub(crate) mod settings;
 pub(crate) mod survey;
 pub(crate) mod table;
 pub(crate) mod what_if;
-
-/// How often the MANIFEST is read while a running database removes tables.
-const MAX_ATTEMPTS: usize = 3;
 
 /// Prints a report on each directory, and on each series of files between directories, from about
 /// `num_lookups` lookups of absent keys for each.
@@ -35,7 +33,7 @@ pub(crate) fn report(
     for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
         let read = || match paths {
             [directory] if directory.is_dir() => Group::of_directory(directory),
-            files => Ok(Group::of_files(files)),
+            files => Group::of_files(files),
         };
         match report_read(read, options, num_lookups) {
             Ok((lines, of_group)) => {
@@ -51,46 +49,23 @@ pub(crate) fn report(
     Ok(outcome)
 }
 
-type Report = (Vec<String>, Outcome);
-
-/// Of what `read` finds, until none of it is gone that is still in use.
+/// Of what `read` finds, if that stays as it is.
 pub(crate) fn report_read(
-    mut read: impl FnMut() -> Result<Group, String>,
+    read: impl Fn() -> Result<Group, String>,
     options: &Options,
     num_lookups: usize,
-) -> Result<Report, String> {
+) -> Result<(Vec<String>, Outcome), String> {
     let progress = Progress::start();
-    let step = |step: &str| progress.show(step);
-    let mut group = read()?;
-    for _ in 1..MAX_ATTEMPTS {
-        let survey = Survey::of(&group, num_lookups, step);
-        let now = survey.is_table_gone.then(&mut read).transpose()?;
-        let Some(changed) = now.filter(|now| *now != group) else {
-            return Ok(report_group(&survey, options, step));
-        };
-        drop(survey);
-        group = changed;
+    let group = read()?;
+    let survey = Survey::of(&group, num_lookups, |step| progress.show(step));
+    if read()? != group {
+        let name = &group.name;
+        return Err(format!("{name}: written to while it was read: close it and run again"));
     }
-    Ok(report_group(&Survey::of(&group, num_lookups, step), options, step))
-}
-
-fn report_group(survey: &Survey<'_>, options: &Options, step: impl Fn(&str)) -> Report {
-    let mut outcome = survey.outcome();
-    let mut shared = None;
-    if options.what_if && survey.group.database.is_some() && survey.is_comparable() {
-        match what_if::share(survey, step) {
-            Ok(proposal) => shared = proposal,
-            Err(cause) => outcome.add(Outcome::failure(cause)),
-        }
-    }
-    let proposals = what_if::proposals(survey, shared);
-    if let ("", [table]) = (&survey.group.name[..], &survey.tables[..]) {
-        let Ok(table) = table else { return (Vec::new(), outcome) };
-        let asks = options.what_if || matches!(table.filters, Filters::None);
-        let proposals = if asks { &proposals[..] } else { &[] };
-        return (report::table(&survey.group.tables[0].name, table, survey, proposals), outcome);
-    }
-    (report::group(survey, options, &proposals), outcome)
+    // Of a single table that cannot be read, nothing is known but the cause.
+    let is_unread = group.name.is_empty() && matches!(survey.tables[..], [Err(_)]);
+    let lines = if is_unread { Vec::new() } else { report::group(&survey, options) };
+    Ok((lines, survey.outcome()))
 }
 
 /// The command line.
@@ -120,6 +95,7 @@ impl Options {
                 _ => return Err(format!("unknown option {}", arg.to_string_lossy())),
             }
         }
-        Ok(options)
+        let is_named = options.help || !options.paths.is_empty();
+        is_named.then_some(options).ok_or_else(|| "no database or table is named".into())
     }
 }

@@ -10,7 +10,7 @@ use super::table::{Filters, Inspection, TRAILER_LEN};
 use crate::table::directory::open_regular_file;
 use crate::table::ranges::Ranges;
 use crate::table::{Source, Table};
-use crate::terminal::{counted, float, grouped, per_1000, percentage, ratio, share};
+use crate::terminal::{counted, float, grouped, per_1000, ratio};
 
 const GONE: &str = "; a running database removes tables: close or copy it";
 
@@ -22,8 +22,6 @@ pub(crate) struct Survey<'a> {
     pub(crate) shares: Option<Vec<f64>>,
     /// The sampled keys of a database, if the order of its keys is known.
     pub(crate) sampled: Option<(Sample, Tables<'a>)>,
-    /// Whether a listed file no longer exists.
-    pub(crate) is_table_gone: bool,
     num_lookups: usize,
 }
 
@@ -45,7 +43,7 @@ impl<'a> Survey<'a> {
             Some((Sample::draw(&tables), tables))
         });
         let (tables, shares) = (Vec::with_capacity(num_tables), None);
-        let mut survey = Self { group, tables, shares, sampled, is_table_gone: false, num_lookups };
+        let mut survey = Self { group, tables, shares, sampled, num_lookups };
         for (i, table) in group.tables.iter().enumerate() {
             progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
             let sample = survey.sampled.as_ref().map(|(sample, tables)| (sample, tables, i));
@@ -55,7 +53,6 @@ impl<'a> Survey<'a> {
             survey.tables.push(inspection.map_err(|error| {
                 let is_gone =
                     error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::NotFound);
-                survey.is_table_gone |= is_gone;
                 let hint = if is_gone && table.place.is_some() { GONE } else { "" };
                 format!("{error}{hint}")
             }));
@@ -134,7 +131,6 @@ impl<'a> Survey<'a> {
     }
 
     /// The standard errors of a database's reads today, `BETWEEN` and `OWN`.
-    #[allow(dead_code, reason = "for the verdict")]
     pub(crate) fn errors_today(&self) -> [f64; 2] {
         [BETWEEN, OWN].map(|kind| {
             let is_sample = self.sampled.as_ref().is_some_and(|(sample, _)| !sample.is_all(kind));
@@ -269,9 +265,6 @@ pub(crate) struct Totals {
     filter_bits: usize,
     /// Keys in tables that have filters.
     filter_keys: usize,
-    /// How many absent keys match, if as many are looked up as tables with known rates have keys.
-    matches: f64,
-    lookups: usize,
 }
 
 impl Totals {
@@ -286,27 +279,18 @@ impl Totals {
         self.filter_bytes = self.filter_bytes.saturating_add(filters.num_bytes);
         self.filter_bits = self.filter_bits.saturating_add(filters.num_bits);
         self.filter_keys += table.num_keys;
-        if let Some(reads) = table.reads {
-            self.matches += reads[RANDOM] * float(table.num_keys);
-            self.lookups += table.num_keys;
-        }
     }
 
     pub(crate) fn bits_per_key(&self) -> Option<f64> {
         ratio(self.filter_bits, self.filter_keys)
     }
 
-    /// Bits per key, bytes, share of the files, and false positives.
-    pub(crate) fn filter_cells(&self) -> [String; 4] {
+    /// Bits per key, and bytes.
+    pub(crate) fn filter_cells(&self) -> [String; 2] {
         if self.filter_bytes == 0 {
-            return ["-"; 4].map(Into::into);
+            return ["-"; 2].map(Into::into);
         }
-        let rate = (self.lookups > 0).then(|| self.matches / float(self.lookups));
-        [
-            self.bits_per_key().map_or("-".into(), |bits| format!("{bits:.2}")),
-            grouped(self.filter_bytes),
-            share(self.filter_bytes, self.file_len),
-            rate.map_or("-".into(), percentage),
-        ]
+        let bits = self.bits_per_key().map_or("-".into(), |bits| format!("{bits:.2}"));
+        [bits, grouped(self.filter_bytes)]
     }
 }

@@ -44,7 +44,7 @@ impl Inspection {
         let filter_block = table.filter_block()?;
         let survey = KeySurvey::of(&table)?;
         let mut keys = survey.likeliest();
-        let (mut today, mut bytes_today): (Option<&[u8]>, _) = (None, None);
+        let mut today: Option<&[u8]> = None;
         let filters = match &filter_block {
             None => {
                 today = Some(&[]);
@@ -54,7 +54,6 @@ impl Inspection {
                 let (filters, of_filters) = FilterBlock::of(block, &survey, source.len());
                 keys = of_filters;
                 today = (filters.num_hidden == 0).then_some(&block.contents);
-                bytes_today = Some(filters.num_bytes);
                 Filters::Known(filters)
             }
             Some(block) => Filters::OfUnknownPolicy(block.policy_name.clone()),
@@ -66,7 +65,7 @@ impl Inspection {
         let sample = sample.or(own.as_ref().map(|own| (own, &alone, 0))).expect("one of both");
         let asked = Asked::of(sample, &table, &survey.blocks, lookups);
         let num_keys = survey.num_keys();
-        let measure = || OtherFilters::measure(&asked, &keys.hashes, bytes_today);
+        let measure = || OtherFilters::measure(&asked, &keys.hashes);
         Ok(Self {
             file_len: source.len(),
             num_blocks: survey.blocks.len(),
@@ -97,10 +96,13 @@ pub(crate) struct KeySurvey {
     num_deletions: usize,
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct SurveyedBlock {
     pub(crate) offset: u64,
     /// The offset just after the block and its trailer.
     pub(crate) end: u64,
+    /// Before compression.
+    pub(crate) len: usize,
     pub(crate) num_keys: usize,
 }
 
@@ -119,10 +121,11 @@ impl KeySurvey {
         let mut budget = table.key_budget();
         for block in table.data_blocks() {
             let num_keys_before = survey.num_keys();
-            table.visit_keys_within(&mut budget, block, |key| survey.add(key, &mut previous))?;
+            let add = |key: &[u8]| survey.add(key, &mut previous);
+            let len = table.visit_keys_within(&mut budget, block, add)?;
             let num_keys = survey.num_keys() - num_keys_before;
             let (offset, end) = (block.offset(), block.end);
-            survey.blocks.push(SurveyedBlock { offset, end, num_keys });
+            survey.blocks.push(SurveyedBlock { offset, end, len, num_keys });
         }
         Ok(survey)
     }
