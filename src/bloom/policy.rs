@@ -129,22 +129,23 @@ impl BloomFilterPolicy {
     ///
     /// For ranges with few keys: LevelDB's filters of up to 6 keys have 64 bits, in which
     /// neighbouring counters share all probes, and a longer one costs next to nothing beside the
-    /// values. In LevelDB's 2 KiB, [tuned](Self::tuned) filters of 48 bytes match 0.3% of absent
-    /// big-endian counters with values of 1,000 bytes (LevelDB's 99.8%), 1.1% with 500 and 5% with
-    /// 300. With 100 bytes a filter has 36 keys, so 98 bytes match 7% (LevelDB's 23%) and 132 bytes
-    /// 4%, in 1.9 and 2.5 times the memory: [longer
+    /// values. In LevelDB's 2 KiB, [tuned](Self::tuned) filters of at least 48 bytes match 0.2% of
+    /// absent big-endian counters with values of 1,000 bytes (LevelDB's 99.8%), 0.9% with 500 and
+    /// 3.5% with 300. With 100 bytes a filter has 36 keys, so 98 bytes match 6% (LevelDB's 23%) and
+    /// 132 bytes 4%, in 2 and 2.6 times the memory: [longer
     /// ranges](crate::FilterBlockBuilder::with_min_keys) do more there.
     ///
     /// Filters by LevelDB's rule and [`with_num_probes`](Self::with_num_probes) have `len` bytes
-    /// exactly where they would be shorter; tuned ones up to 7 bytes more, if those lengths have
-    /// fewer flaws, and at most LevelDB's number of probes or 6. [`for_runs`](Self::for_runs) and
+    /// exactly where they would be shorter; tuned ones up to 7 bytes more, the longest of the lengths
+    /// with the fewest flaws, and at most LevelDB's number of probes or 6 to 8.
+    /// [`for_runs`](Self::for_runs) and
     /// [`for_false_positive_rate`](Self::for_false_positive_rate) do not count what it adds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     ///
     /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(48);
-    /// assert_eq!(policy.shape(4).filter_len(), 48);
+    /// assert_eq!(policy.shape(4).filter_len(), 54);
     /// assert_eq!(policy.shape(1_000), BloomFilterPolicy::new(10).tuned().shape(1_000));
     /// ```
     #[must_use]

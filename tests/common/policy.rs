@@ -6,6 +6,8 @@ use leveldb_filter::BloomFilterPolicy;
 const MIN_BYTES: usize = 8;
 /// How many bytes shorter than LevelDB's filters tuned ones are at most.
 const MOST_LEFT_BY_TUNING: usize = 23;
+/// How many bytes longer than their least length tuned filters are at most.
+const MOST_ADDED_BY_TUNING: usize = 7;
 /// More thousandths of a bit are possible only if a table has very few keys.
 const MAX_CANDIDATES: usize = 10_000;
 
@@ -29,17 +31,16 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
         })
     };
     let least = sizes.iter().map(|size| size.bytes + 1).min()?;
-    let kinds: [&dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy; 4] = [
-        &|policy| policy,
-        &|policy| policy.with_num_probes(probes),
-        &|policy| policy.tuned(),
-        &|policy| policy.tuned().with_min_filter_len(least),
-    ];
-    kinds.iter().find_map(|kind| {
+    let find = |kind: &dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy| {
         // If several fit, LevelDB's recommendation.
         let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
         let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
         policies.map(kind).find(fits)
-    })
+    };
+    let mut lens = least.saturating_sub(MOST_ADDED_BY_TUNING)..=least;
+    find(&|policy| policy)
+        .or_else(|| find(&|policy| policy.with_num_probes(probes)))
+        .or_else(|| find(&BloomFilterPolicy::tuned))
+        .or_else(|| lens.find_map(|len| find(&|policy| policy.tuned().with_min_filter_len(len))))
 }

@@ -65,14 +65,19 @@ pub(in crate::bloom) fn tuned(
     if shape.num_bytes < min_bytes { lengthened(leveldb, min_bytes, num_keys) } else { shape }
 }
 
-/// Of `min_bytes` and the next seven lengths the first with the fewest flaws, with the probes that
-/// fit, but at most LevelDB's or 6: of more, counters' meet, and random keys hardly match anyway.
+/// Of `min_bytes` and the next seven lengths the longest with the fewest flaws, with the probes that
+/// fit, but at most LevelDB's or 6, or 8 from 58 bits per key on: counters' later probes meet.
 fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> BloomFilterShape {
-    let probes = |num_bytes| leveldb_num_probes(num_bytes as u128 * 8000 / num_keys as u128);
-    let flaws = |&num_bytes: &usize| flaws(num_bytes, probes(num_bytes));
-    let lengths = min_bytes..=min_bytes + 7;
+    let flaws = |&num_bytes: &usize| {
+        // Counters one and three apart have hashes 109 and 71 times 2^24 apart.
+        let is_hit = matches!(num_bytes, 71 | 109);
+        flaws(num_bytes, leveldb.num_probes) + if is_hit { FLAW } else { 0.0 }
+    };
+    let lengths = (min_bytes..=min_bytes + 7).rev();
     let num_bytes = lengths.min_by(|a, b| flaws(a).total_cmp(&flaws(b))).unwrap_or(min_bytes);
-    BloomFilterShape { num_bytes, num_probes: probes(num_bytes).min(leveldb.num_probes.max(6)) }
+    let millibits = num_bytes as u128 * 8000 / num_keys as u128;
+    let most = leveldb.num_probes.max(leveldb_num_probes(millibits / 5).clamp(6, 8));
+    BloomFilterShape { num_bytes, num_probes: leveldb_num_probes(millibits).min(most) }
 }
 
 /// The shape without a least length. From [`MANY_BITS`] on only `searches` finds the length;
