@@ -15,7 +15,9 @@ pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 pub(crate) const LEVELDB_BASE_LG: u8 = 11;
 
 /// A table's filters.
+#[allow(dead_code, reason = "not every example remakes filters")]
 pub(crate) struct FilterBlock {
+    pub(crate) policy_name: String,
     /// The bytes of all filters and of the array of their offsets.
     pub(crate) num_bytes: usize,
     pub(crate) base_lg: u8,
@@ -23,6 +25,8 @@ pub(crate) struct FilterBlock {
     pub(crate) num_empty: usize,
     /// The bits of all filters, without the bytes for the numbers of probes.
     pub(crate) num_bits: usize,
+    /// `None` if no policy makes filters of these sizes, or if there are none.
+    pub(crate) policy: Option<BloomFilterPolicy>,
     pub(crate) num_hidden: usize,
     /// Whether this crate makes the same bytes from the keys.
     pub(crate) is_remade: bool,
@@ -50,6 +54,8 @@ impl FilterBlock {
         let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
         let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
         let filters = Self {
+            policy_name: block.policy_name.clone(),
+            policy,
             num_bytes: contents.len(),
             // As stored, even if it cannot be used for reading.
             base_lg: contents.last().copied().unwrap_or_default(),

@@ -32,7 +32,7 @@ pub(crate) fn rewrite(
     for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
         let group = match paths {
             [directory] if directory.is_dir() => Group::of_directory(directory),
-            files => Ok(Group::of_files(files)),
+            files => Group::of_files(files),
         };
         match group.and_then(|group| group.lost.clone().map_or(Ok(group), Err)) {
             Ok(group) => {
