@@ -1,6 +1,8 @@
 //! Kinds of real keys, and the rates at which filters match absent keys that lie between present
 //! ones: an engine asks filters about hardly any others.
 
+use std::collections::HashSet;
+
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::random::words;
@@ -265,10 +267,22 @@ impl Run {
         self.rate_of(&filter)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
+    /// The share of the absent keys that every filter of the present ones matches.
+    #[allow(dead_code, reason = "not every crate uses it")]
+    pub(crate) fn rate_of_equal_hashes(&self) -> f64 {
+        let present: HashSet<_> = self.present.iter().collect();
+        let num_equal = self.absent.iter().filter(|hash| present.contains(hash)).count();
+        share(num_equal, self.absent.len())
+    }
+
     fn rate_of(&self, filter: &BloomFilter<Vec<u8>>) -> f64 {
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);
-        matches.iter().filter(|&&matches| matches).count() as f64 / self.absent.len() as f64
+        share(matches.iter().filter(|&&matches| matches).count(), self.absent.len())
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
+fn share(part: usize, all: usize) -> f64 {
+    part as f64 / all as f64
 }
