@@ -43,8 +43,9 @@ pub struct FilterBlockBuilder<P> {
     ends: Vec<usize>,
     /// Empty: an allocation to reuse for the next list of pending keys.
     key_list: Vec<&'static [u8]>,
-    /// `filters_len` bytes of finished filters, then any bytes of a policy that panicked.
+    /// The finished filters, then what a policy appended before it panicked.
     result: Vec<u8>,
+    /// The bytes of the finished filters.
     filters_len: usize,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,

@@ -169,8 +169,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         self.bits_mut().fill(0);
     }
 
-    /// Adds the keys of `other`, with the same bytes as inserting them. Takes time linear in the
-    /// filter's length.
+    /// Adds the keys of `other`, with the bytes that inserting them would give. Takes time linear
+    /// in the filter's length.
     ///
     /// # Errors
     ///

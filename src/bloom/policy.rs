@@ -58,9 +58,10 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// Up to 1.17, LevelDB itself used this name, with another hash where `char` is signed, for
-    /// keys with bytes above 0x7f among the last one to three. Accept it only [where no such
-    /// LevelDB wrote the tables](crate::recipes#open-a-table-by-its-policys-name).
+    /// Up to 1.17, LevelDB itself used this name. Where `char` is signed, it hashed keys
+    /// differently that have a byte above 0x7f in a tail of one to three bytes. Accept the name
+    /// only [where no such LevelDB wrote the
+    /// tables](crate::recipes#open-a-table-by-its-policys-name).
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
@@ -103,9 +104,9 @@ impl BloomFilterPolicy {
     /// Filters with a length and a number of probes that make fewer false positives. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// A filter's bits take as many bytes as LevelDB's, or an odd number below: at most 3 bytes
-    /// less, 7 from 256 bytes up, 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000 to
-    /// 137 million keys have two more probes, which makes lookups slower.
+    /// A filter's bits take as many bytes as LevelDB's, or an odd number of them that is at most 3
+    /// below; 7 from 256 bytes up, and 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000
+    /// to 137 million keys have two more probes, which makes lookups slower.
     ///
     /// LevelDB's probes have [known flaws](https://github.com/facebook/rocksdb/issues/4120), worst at
     /// some lengths and for keys that end in a [big-endian
@@ -136,10 +137,10 @@ impl BloomFilterPolicy {
     /// ranges](crate::FilterBlockBuilder::with_min_keys) do more there.
     ///
     /// Filters by LevelDB's rule and [`with_num_probes`](Self::with_num_probes) have `len` bytes
-    /// exactly where they would be shorter; tuned ones up to 7 bytes more, the longest of the lengths
-    /// with the fewest flaws, and at most LevelDB's number of probes or 6 to 8.
-    /// [`for_runs`](Self::for_runs) and
-    /// [`for_false_positive_rate`](Self::for_false_positive_rate) do not count what it adds.
+    /// exactly where they would be shorter; tuned ones up to 7 bytes more, the longest of the
+    /// lengths with the fewest flaws, and at most LevelDB's number of probes or 6 to 8.
+    /// [`for_runs`](Self::for_runs) and [`for_false_positive_rate`](Self::for_false_positive_rate)
+    /// do not count what it adds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;

@@ -65,8 +65,8 @@ pub(in crate::bloom) fn tuned(
     if shape.num_bytes < min_bytes { lengthened(leveldb, min_bytes, num_keys) } else { shape }
 }
 
-/// Of `min_bytes` and the next seven lengths the longest with the fewest flaws, with the probes that
-/// fit, but at most LevelDB's or 6, or 8 from 58 bits per key on: counters' later probes meet.
+/// Of `min_bytes` and the next seven lengths the longest with the fewest flaws, with the probes
+/// that fit, but at most LevelDB's or 6, or 8 from 58 bits per key on: counters' later probes meet.
 fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> BloomFilterShape {
     let flaws = |&num_bytes: &usize| {
         // Counters one and three apart have hashes 109 and 71 times 2^24 apart.

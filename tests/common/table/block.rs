@@ -95,8 +95,8 @@ impl BlockHandle {
         }
     }
 
-    /// Visits the key and the value of each entry, in order, up to the first that is corrupt; returns
-    /// the length of the contents.
+    /// Visits the key and the value of each entry, in order, up to the first that is corrupt;
+    /// returns the length of the contents.
     pub(super) fn visit_entries(
         self,
         source: Source<'_>,

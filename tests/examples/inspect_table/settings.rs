@@ -131,9 +131,10 @@ impl Setting {
                     size => format!("C++: {filters} options.block_size={size};"),
                 }
             }
-            Writer::Goleveldb => format!(
-                "Go: opt.Options{{Filter: filter.NewBloomFilter({bits_per_key}), FilterBaseLg: {base_lg}}}"
-            ),
+            Writer::Goleveldb => {
+                let filter = format!("Filter: filter.NewBloomFilter({bits_per_key})");
+                format!("Go: opt.Options{{{filter}, FilterBaseLg: {base_lg}}}")
+            }
             Writer::ThisCrate => {
                 return vec![
                     format!("Engine: with_base_lg(BloomFilterPolicy::new({bits_per_key}).tuned()"),
