@@ -190,9 +190,9 @@ fn halves(
     halves.map(Lookups::rate)
 }
 
-/// Kinds, and the highest mean and single rates of halves whose values differ in length. Where small
-/// values follow large ones, a filter has 60,000 keys of 12 digits, or more, [of which many share
-/// hashes](beside_equal_hashes_no_more_digits_match_than_other_keys).
+/// Kinds, and the highest mean and single rates of halves whose values differ in length. Where
+/// small values follow large ones, a filter has 60,000 keys of 12 digits, or more, [of which many
+/// share hashes](beside_equal_hashes_no_more_digits_match_than_other_keys).
 const MIXED: [(&Kind, f64, f64); 5] = [
     (&COUNTERS[2], 0.011, 0.016),
     (&DIGITS[0], 0.0115, 0.04),
