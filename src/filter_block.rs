@@ -64,10 +64,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// option](https://github.com/syndtr/goleveldb/pull/322), read the number from the block.
     ///
     /// Filters of 1,000 to 20,000 keys are this format's best, and fewer filters take fewer
-    /// offsets. Of absent big-endian counters between present ones, 1% match instead of 23% with
-    /// values of 100 bytes, and instead of 99.8% with 1,000, by 19, [tuned] filters and 4,000 [keys
-    /// at least](Self::with_min_keys). Only random keys with empty values, or above 1,300 bytes,
-    /// have fewer false positives by 11.
+    /// offsets. Take 19, [tuned] filters and 4,000 [keys at least](Self::with_min_keys): of absent
+    /// big-endian counters between present ones, 1% match instead of 23% with values of 100 bytes,
+    /// and instead of 99.8% with 1,000. Only filters of random keys with empty values, or with
+    /// values above 1,300 bytes, have fewer false positives by 11.
     ///
     /// Longer ranges let keys wait in memory: at most three times their bytes and 64 bytes more for
     /// each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not one or
