@@ -18,7 +18,7 @@ use crate::common::{drawn, of_any_magnitude};
 type Change = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
-const CHANGES: [Change; 24] = [
+const CHANGES: [Change; 25] = [
     ("rate", "_ => ", "1.9 * self", &["1.7 * self", "2.1 * self"]),
     ("rate", "let s = ", "2.3", &["2.0", "2.6"]),
     ("lattice", "DIFFER_BY_0: f64 = ", "6.6e-6", &["6.0e-6", "7.3e-6"]),
@@ -41,6 +41,7 @@ const CHANGES: [Change; 24] = [
     ("tuned", ".clamp(1, 3) } else { ", "7", &["3", "15"]),
     ("tuned", "let candidates = (0..", "12", &["6", "24"]),
     ("tuned", "let (mut next_to, mut times) = ([", "480", &["240", "960"]),
+    ("runs", "CERTAIN: f64 = ", "0.95", &["0.9", "1.0"]),
     ("runs", "num_bytes / ", "24", &["12", "48"]),
     ("runs", "first.into_iter().take(", "3", &["0", "1"]),
 ];

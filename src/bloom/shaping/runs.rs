@@ -5,6 +5,10 @@ use std::cmp::Reverse;
 use super::tuned::{Expected, expected};
 use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 
+/// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more
+/// precise.
+const CERTAIN: f64 = 0.95;
+
 /// The filters of a sorted run, of which a lookup consults one: those of a level's tables, or that
 /// of one table in level 0. For
 /// [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
@@ -150,6 +154,15 @@ fn steps(hulls: &[Hull<'_>]) -> Vec<Step> {
     steps
 }
 
+/// So many millibits for each key, or fewer if more would be useless.
+fn equal(hulls: &[Hull<'_>], millibits: u128) -> Vec<Choice> {
+    let choice = |hull: &Hull<'_>| {
+        let most = hull.choices[hull.choices.len() - 1];
+        hull.choice(millibits).filter(|choice| choice.len < most.len).unwrap_or(most)
+    };
+    hulls.iter().map(choice).collect()
+}
+
 /// Spends `rest` bytes beyond `choices`, on the first steps for which they suffice.
 fn spend(
     mut rest: usize,
@@ -191,18 +204,13 @@ pub(in crate::bloom) fn millibits_for_runs(
         choices.iter().try_fold(total_len, |rest, choice| rest.checked_sub(choice.len))
     };
 
-    // The same number of millibits for each key, the most that fit, if more are useful.
-    let equal = |millibits| -> Vec<_> {
-        let choice = |hull: &Hull<'_>| {
-            let most = hull.choices[hull.choices.len() - 1];
-            hull.choice(millibits).filter(|choice| choice.len < most.len).unwrap_or(most)
-        };
-        hulls.iter().map(choice).collect()
-    };
-    let mut millibits = 0;
+    let mut millibits = 0; // the most that fit
     for bit in (0..24).rev() {
-        millibits |= if rest(&equal(millibits | 1 << bit)).is_some() { 1 << bit } else { 0 };
+        millibits |=
+            if rest(&equal(&hulls, millibits | 1 << bit)).is_some() { 1 << bit } else { 0 };
     }
+    let equal = (CERTAIN, equal(&hulls, millibits));
+
     // What is spent before may be what the first step of a long run lacks.
     let steps = steps(&hulls);
     let mut first: Vec<_> = steps.iter().filter(|step| step.from.len == 0).collect();
@@ -215,11 +223,11 @@ pub(in crate::bloom) fn millibits_for_runs(
         }
     }
 
-    starts.insert(0, equal(millibits));
-
-    let spend = |start: Vec<_>| Some(spend(rest(&start)?, start, &steps, &hulls));
-    let sum_of_rates = |choices: &[Choice]| choices.iter().map(|choice| choice.rate).sum::<f64>();
-    let shares = starts.into_iter().filter_map(spend);
-    let best = shares.min_by(|a, b| sum_of_rates(a).total_cmp(&sum_of_rates(b)));
-    best.into_iter().flatten().map(|choice| choice.millibits).collect()
+    let starts = starts.into_iter().map(|start| (1.0, start));
+    let shares = starts.chain([equal]).filter_map(|(certain, start)| {
+        let shares = spend(rest(&start)?, start, &steps, &hulls);
+        Some((certain * shares.iter().map(|choice| choice.rate).sum::<f64>(), shares))
+    });
+    let best = shares.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.into_iter().flat_map(|best| best.1).map(|choice| choice.millibits).collect()
 }
