@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// normalises keys, under a name of the engine's own.
 ///
 /// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round, so
-/// that it sees user keys. Whatever takes no policy ([`bloom_hash`](crate::bloom_hash) and
+/// that it sees user keys. Whatever takes no `FilterPolicy` ([`bloom_hash`](crate::bloom_hash) and
 /// [`bloom_hashes`](crate::bloom_hashes), [`BloomFilter`](crate::BloomFilter),
 /// [`AtomicBloomFilter`](crate::AtomicBloomFilter),
 /// [`BloomFilterBuilder`](crate::BloomFilterBuilder)) bypasses wrappers: normalise keys first.

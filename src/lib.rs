@@ -26,7 +26,8 @@
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
-//! | count what filters save, make filters of prefixes | [recipes](recipes#count-what-filters-save) |
+//! | count what filters save, or make them of prefixes | [recipes](recipes#count-what-filters-save) |
+//! | check a table's filters when it is opened | [its recipe](recipes#check-a-tables-filters-when-it-is-opened) |
 //! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
