@@ -6,11 +6,10 @@
 //! ```
 
 use std::env;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use inspect_table::{Options, report};
-use terminal::{exit_code, print, wrapped};
+use terminal::{ended, exit_code, print, wrong_usage};
 
 #[path = "inspect_table/mod.rs"]
 mod inspect_table;
@@ -50,26 +49,13 @@ const NUM_LOOKUPS: usize = 1_000_000;
 fn main() -> ExitCode {
     let options = match Options::parse(env::args_os().skip(1)) {
         Ok(options) => options,
-        Err(error) => {
-            say(&format!("{error}\n{USAGE}"));
-            return ExitCode::from(2);
-        }
+        Err(error) => return wrong_usage(&error, USAGE),
     };
     if options.help {
         return exit_code(print(&HELP));
     }
     match report(&options, NUM_LOOKUPS, print) {
-        Ok(outcome) => {
-            for cause in &outcome.causes {
-                say(&wrapped(cause, "  ").join("\n"));
-            }
-            outcome.exit_status.into()
-        }
+        Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
         Err(error) => exit_code(Err(error)),
     }
-}
-
-/// If stderr is closed, the exit status must suffice.
-fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use std::{fs, slice};
 
-use leveldb_filter::{BloomFilterPolicy, BloomHash};
+use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder};
 
 use super::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, read};
 use crate::common::table::manifest::Contents;
@@ -204,9 +204,10 @@ fn policies_are_recognised_by_the_sizes_of_their_filters() {
         let padded = policy.tuned().with_min_filter_len(2_048);
         for policy in [policy, policy.with_num_probes(9), policy.tuned(), padded] {
             for base_lg in [0, 11, 12, 13, 19, 63] {
-                let contents = filter_block(policy, base_lg, &blocks, &hashes);
+                let builder = |policy| FilterBlockBuilder::with_base_lg(policy, base_lg);
+                let contents = filter_block(builder(policy), &blocks, &hashes);
                 let told = policy_of(&Reader::new(policy, &contents), &blocks, &contents).unwrap();
-                let remade = filter_block(told, base_lg, &blocks, &hashes);
+                let remade = filter_block(builder(told), &blocks, &hashes);
                 assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
             }
         }

@@ -7,7 +7,7 @@ use std::{fs, process};
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 
 use crate::common::table::Table;
-use crate::common::table::writer::with_filters_in_place;
+use crate::common::table::replace::Filters;
 
 /// A path that nothing else uses, deleted when dropped.
 pub(crate) struct TempPath(pub(crate) PathBuf);
@@ -36,20 +36,24 @@ pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
 }
 
+/// Of internal keys.
+const TRAILER_LEN: usize = 8;
+
 /// Builds filter blocks of internal keys.
 pub(crate) type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy>>;
 
 /// Replaces LevelDB's filters in the table by the builder's, which take no more bytes. The file
 /// keeps its length; everything before the filters and after the metaindex block stays in place.
 pub(crate) fn exchange_filter_block(path: &Path, mut builder: Builder) {
-    let file = fs::read(path).unwrap();
-    let table = Table::open(&file).unwrap();
-    builder.start_block(0);
-    for block in table.data_blocks() {
-        table.visit_keys(block, |key| builder.add_key(key)).unwrap();
-        builder.start_block(block.end);
-    }
-    let name = BloomFilterPolicy::NAME;
-    let new = with_filters_in_place(&table, &file, name, &builder.finish()).unwrap();
-    fs::write(path, new.expect("room for the filters")).unwrap();
+    let policy_name = BloomFilterPolicy::NAME.into();
+    let place = Filters { policy_name, is_appended: false, trailer_len: TRAILER_LEN };
+    let filters = |table: &Table<'_>| {
+        builder.start_block(0);
+        for block in table.data_blocks() {
+            table.visit_keys(block, |key| builder.add_key(key))?;
+            builder.start_block(block.end);
+        }
+        Ok(builder.finish())
+    };
+    place.put(path, filters).expect("room for the filters");
 }

@@ -28,10 +28,10 @@ fn refused(directory: &Path, exit_status: u8) -> Run {
 #[test]
 fn foreign_and_damaged_databases_are_left_with_a_reason() {
     let run = refused(&copy_of("own_policy", "foreign"), 1);
-    assert!(run.has("2 with filters of another policy"), "{:?}", run.lines);
+    assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
     assert!(run.cause().contains("filters of an unknown policy, \"example.OwnFilter\""));
     let run = refused(&copy_of("prefix_filters", "foreign"), 1);
-    assert!(run.has("2 with filters that hide keys"), "{:?}", run.lines);
+    assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
     assert!(run.cause().contains("the filters hide keys"));
     let run = refused(&copy_of("rocksdb", "foreign"), 1);
     assert!(run.cause().contains("a database of RocksDB, not of LevelDB"));
@@ -53,7 +53,7 @@ fn foreign_and_damaged_databases_are_left_with_a_reason() {
     let files = [("5.ldb", golden_table("table_empty.ldb")), ("6.ldb", b"no table".to_vec())];
     let files = files.each_ref().map(|(name, file)| (*name, &file[..]));
     let run = refused(&directory_of("foreign", &files), 1);
-    assert!(run.has("1 that cannot be read; 1 without keys"), "{:?}", run.lines);
+    assert!(run.has("1 for the reasons below; 1 without keys"), "{:?}", run.lines);
     assert!(run.cause().contains("not a LevelDB table"));
 }
 
@@ -117,7 +117,7 @@ fn a_left_over_temporary_file_stops_every_table_with_one_line() {
     let directory = copy_of("levels", "temporary");
     fs::write(directory.join(TEMPORARY), b"half a table").unwrap();
     let run = refused(&directory, 1);
-    assert!(run.has("5 with errors"), "{:?}", run.lines);
+    assert!(run.has("5 for the reasons below"), "{:?}", run.lines);
     let cause = run.cause();
     assert!(
         cause.contains("000027.ldb and 4 other tables: 000000.dbtmp is there already"),
@@ -178,8 +178,8 @@ fn the_command_line_is_parsed_or_refused() {
     assert_eq!(options, expected);
     assert!(parse(&["--dry-run", "a"]).unwrap().dry_run && parse(&["--help"]).unwrap().help);
     for (args, why) in [
-        (&[][..], "no database and no table is named"),
-        (&["--add"], "no database and no table is named"),
+        (&[][..], "no database or table is named"),
+        (&["--add"], "no database or table is named"),
         (&[""], "an empty argument is not a file name"),
         (&["--ad", "a"], "unknown option --ad"),
         (&["a", "--bits-per-key"], "--bits-per-key needs a number from 1 to 100"),

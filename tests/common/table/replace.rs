@@ -1,4 +1,5 @@
-//! Replaces a table's file so that a crash leaves the old one or the new one, both whole.
+//! Replaces the filters of a table's file so that a crash leaves the old file or the new one, both
+//! whole.
 
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -7,10 +8,58 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
 
+use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
+
+use super::Table;
+use super::writer::{has_data_of, with_filters_appended, with_filters_in_place};
+
 /// `LevelDB` deletes temporary files with numbers that no table has when it opens a database.
 pub(crate) const TEMPORARY: &str = "000000.dbtmp";
 const LEFT_OVER: &str = "000000.dbtmp is there already, from an interrupted run or another one: \
     delete it when none is running";
+
+const CHANGED: &str = "it has changed meanwhile: close the database";
+const WRONG: &str = "the new file proved wrong, so the old one stays";
+
+/// Where a Bloom filter block goes, and which part of keys it is of.
+#[derive(Clone)]
+pub(crate) struct Filters {
+    pub(crate) policy_name: String,
+    pub(crate) is_appended: bool,
+    pub(crate) trailer_len: usize,
+}
+
+impl Filters {
+    /// Puts the filter block that `make` makes into the table's file.
+    pub(crate) fn put(
+        &self,
+        path: &Path,
+        make: impl FnOnce(&Table<'_>) -> Result<Vec<u8>, Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        let old = fs::read(path)?;
+        let table = Table::open(&old)?;
+        let put = if self.is_appended { with_filters_appended } else { with_filters_in_place };
+        let new = put(&table, &old, &self.policy_name, &make(&table)?)?.ok_or(CHANGED)?;
+        replace(path, &new, |new| self.check(&old, new))
+    }
+
+    /// Whether the new file has all keys and values where they were, and filters that match each.
+    fn check(&self, old: &[u8], new: &[u8]) -> Result<(), Box<dyn Error>> {
+        let table = Table::open(new)?;
+        let filters = table.filter_block()?.ok_or(WRONG)?;
+        let mut is_right = has_data_of(old, new)?
+            && filters.policy_name == self.policy_name
+            && (self.is_appended || new.len() == old.len());
+        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters.contents[..]);
+        for block in table.data_blocks() {
+            table.visit_keys(block, |key| {
+                let user_key = &key[..key.len().saturating_sub(self.trailer_len)];
+                is_right &= reader.key_may_match(block.offset(), user_key);
+            })?;
+        }
+        if is_right { Ok(()) } else { Err(WRONG.into()) }
+    }
+}
 
 /// Writes the contents beside the file, checks what has reached the disk, and renames it.
 ///

@@ -103,6 +103,17 @@ pub(crate) fn with_filters_appended(
     Ok(Some(new))
 }
 
+/// Whether a file has the data blocks and the index block of another one where that has them.
+#[allow(dead_code, reason = "not every crate checks files")]
+pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> Result<bool, TableError> {
+    let [old_layout, layout] = [Table::open(old)?.layout(old)?, Table::open(new)?.layout(new)?];
+    let (Some(before), Some(after)) = (old_layout, layout) else { return Ok(false) };
+    let is_kept = |range: Range<usize>| old[range.clone()] == new[range];
+    Ok((&before.index, before.len) == (&after.index, after.len)
+        && is_kept(0..before.data_end)
+        && is_kept(before.index))
+}
+
 /// Appends the filters and a metaindex block that names only them, and returns its handle.
 fn append_filters(file: &mut Vec<u8>, policy_name: &str, filter_block: &[u8]) -> Vec<u8> {
     let filters = append_block(file, filter_block, UNCOMPRESSED);

@@ -88,7 +88,8 @@ fn is_made_of(
     let end = survey.blocks.last().map_or(0, |block| block.end);
     // Each filter has an offset of four bytes; a corrupt base_lg could demand billions.
     let has_room = end >> base_lg <= contents.len() as u64 / 4;
-    has_room && contents == filter_block(policy, base_lg, &survey.blocks, &keys.hashes)
+    let builder = || FilterBlockBuilder::with_base_lg(policy, base_lg);
+    has_room && contents == filter_block(builder(), &survey.blocks, &keys.hashes)
 }
 
 /// How many keys the filters of their blocks find.
@@ -108,12 +109,10 @@ pub(crate) fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize 
 
 /// The filter block of a table whose keys have these hashes.
 pub(crate) fn filter_block(
-    policy: BloomFilterPolicy,
-    base_lg: u8,
+    mut builder: FilterBlockBuilder<BloomFilterPolicy>,
     blocks: &[SurveyedBlock],
     hashes: &[BloomHash],
 ) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
     builder.start_block(0);
     for (block, hashes) in with_hashes(blocks, hashes) {
         for hash in hashes {

@@ -33,13 +33,21 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
+    /// The lookups of a sample of the whole database, or else of a sample of this table.
     pub(crate) fn of(
-        (sample, tables, i): (&Sample, &Tables<'_>, usize),
-        table: &Table<'_>,
+        sample: Option<(&Sample, &Tables<'_>, usize)>,
+        (table, trailer_len): (&Table<'_>, usize),
         blocks: &'a [SurveyedBlock],
         at_random: Lookups,
     ) -> Self {
-        Self { blocks, at_random, sampled: sample.lookups((tables, i), table) }
+        let sampled = if let Some((sample, tables, i)) = sample {
+            sample.lookups((tables, i), table)
+        } else {
+            let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(table));
+            let alone = Tables { number: 1, ranges: None, trailer_len, visit };
+            Sample::draw(&alone).lookups((&alone, 0), table)
+        };
+        Self { blocks, at_random, sampled }
     }
 
     /// The lookups of each kind that the filters match: of the sampled kinds, as a share of all; of

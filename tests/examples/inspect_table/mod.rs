@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use database::Group;
 use survey::{Outcome, Survey};
 
-use crate::terminal::Progress;
+use crate::terminal::{Progress, paths, unknown};
 
 mod advice;
 pub(crate) mod database;
@@ -21,21 +21,34 @@ pub(crate) mod survey;
 pub(crate) mod table;
 pub(crate) mod what_if;
 
+pub(crate) const WRITTEN: &str = "written to while it was read: close it and run again";
+
 /// Prints a report on each directory, and on each series of files between directories, from about
 /// `num_lookups` lookups of absent keys for each.
 pub(crate) fn report(
     options: &Options,
     num_lookups: usize,
+    print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
+) -> Result<Outcome, Box<dyn Error>> {
+    each_group(&options.paths, print, |read| report_read(read, options, num_lookups))
+}
+
+pub(crate) type Report = (Vec<String>, Outcome);
+
+/// Prints what `report` tells of each directory, and of each series of files between directories.
+pub(crate) fn each_group(
+    paths: &[PathBuf],
     mut print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
+    report: impl Fn(&dyn Fn() -> Result<Group, String>) -> Result<Report, String>,
 ) -> Result<Outcome, Box<dyn Error>> {
     let mut outcome = Outcome::default();
     let mut is_first = true;
-    for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
+    for paths in paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
         let read = || match paths {
             [directory] if directory.is_dir() => Group::of_directory(directory),
             files => Group::of_files(files),
         };
-        match report_read(read, options, num_lookups) {
+        match report(&read) {
             Ok((lines, of_group)) => {
                 if !lines.is_empty() && !mem::take(&mut is_first) {
                     print(&[String::new()])?;
@@ -54,13 +67,13 @@ pub(crate) fn report_read(
     read: impl Fn() -> Result<Group, String>,
     options: &Options,
     num_lookups: usize,
-) -> Result<(Vec<String>, Outcome), String> {
+) -> Result<Report, String> {
     let progress = Progress::start();
     let group = read()?;
     let survey = Survey::of(&group, num_lookups, |step| progress.show(step));
     if read()? != group {
         let name = &group.name;
-        return Err(format!("{name}: written to while it was read: close it and run again"));
+        return Err(format!("{name}: {WRITTEN}"));
     }
     // Of a single table that cannot be read, nothing is known but the cause.
     let is_unread = group.name.is_empty() && matches!(survey.tables[..], [Err(_)]);
@@ -79,22 +92,18 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the options, or what is wrong with them. All arguments after `--` are paths.
+    /// Returns the options, or what is wrong with them.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut options = Self::default();
-        let mut only_paths = false;
-        for arg in args {
-            let is_option = arg.as_encoded_bytes().starts_with(b"-");
-            match arg.to_str() {
-                Some("") => return Err("an empty argument is not a file name".into()),
-                _ if only_paths || !is_option => options.paths.push(arg.into()),
-                Some("--") => only_paths = true,
-                Some("-h" | "--help") => options.help = true,
-                Some("--what-if") => options.what_if = true,
-                Some("--tables") => options.tables = true,
-                _ => return Err(format!("unknown option {}", arg.to_string_lossy())),
+        options.paths = paths(args, |option, _| {
+            match option {
+                "-h" | "--help" => options.help = true,
+                "--what-if" => options.what_if = true,
+                "--tables" => options.tables = true,
+                _ => return Err(unknown(option)),
             }
-        }
+            Ok(())
+        })?;
         let is_named = options.help || !options.paths.is_empty();
         is_named.then_some(options).ok_or_else(|| "no database or table is named".into())
     }

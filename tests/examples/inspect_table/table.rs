@@ -58,12 +58,7 @@ impl Inspection {
             }
             Some(block) => Filters::OfUnknownPolicy(block.policy_name.clone()),
         };
-        let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(&table));
-        let trailer_len = keys.trailer_len;
-        let alone = Tables { number: 1, ranges: None, trailer_len, visit };
-        let own = sample.is_none().then(|| Sample::draw(&alone));
-        let sample = sample.or(own.as_ref().map(|own| (own, &alone, 0))).expect("one of both");
-        let asked = Asked::of(sample, &table, &survey.blocks, lookups);
+        let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
         let num_keys = survey.num_keys();
         let measure = || OtherFilters::measure(&asked, &keys.hashes);
         Ok(Self {

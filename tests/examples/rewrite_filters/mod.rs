@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use leveldb_filter::BloomFilterPolicy;
 use plan::{Left, Plan};
@@ -13,8 +12,8 @@ use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Reads;
 use crate::inspect_table::survey::{Outcome, Survey};
 use crate::inspect_table::table::Filters;
-use crate::table::replace::replace;
-use crate::terminal::{Progress, counted, grouped, wrapped};
+use crate::inspect_table::{Report, WRITTEN, each_group};
+use crate::terminal::{Progress, counted, grouped, long, paths, unknown, wrapped};
 
 mod plan;
 
@@ -26,43 +25,40 @@ const ADDED: &str = "Added filters are used if the program sets a Bloom filter p
 pub(crate) fn rewrite(
     options: &Options,
     num_lookups: usize,
-    mut print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
+    print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
 ) -> Result<Outcome, Box<dyn Error>> {
-    let mut outcome = Outcome::default();
-    for paths in options.paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
-        let group = match paths {
-            [directory] if directory.is_dir() => Group::of_directory(directory),
-            files => Group::of_files(files),
-        };
-        match group.and_then(|group| group.lost.clone().map_or(Ok(group), Err)) {
-            Ok(group) => {
-                let (lines, of_group) = rewrite_group(&group, options, num_lookups);
-                print(&lines)?;
-                outcome.add(of_group);
-            }
-            Err(cause) => outcome.add(Outcome::failure(cause)),
-        }
-    }
-    Ok(outcome)
+    each_group(&options.paths, print, |read| rewrite_group(read, options, num_lookups))
 }
 
-fn rewrite_group(group: &Group, options: &Options, num_lookups: usize) -> (Vec<String>, Outcome) {
+fn rewrite_group(
+    read: &dyn Fn() -> Result<Group, String>,
+    options: &Options,
+    num_lookups: usize,
+) -> Result<Report, String> {
+    let group = read()?;
+    if let Some(why) = &group.lost {
+        return Err(why.clone());
+    }
     let progress = Progress::start();
-    let mut survey = Survey::of(group, num_lookups, |step| progress.show(step));
-    let num_tables = group.tables.len();
+    let mut survey = Survey::of(&group, num_lookups, |step| progress.show(step));
+    let num_tables = grouped(group.tables.len());
     let mut plans = plan::choose(&survey, options, |i| {
         progress.show(&format!("choosing filters: table {} of {num_tables}", i + 1));
     });
-    let mut num_bytes = 0;
-    for (i, (table, plan)) in group.tables.iter().zip(&mut plans).enumerate() {
+    if read()? != group {
+        return Err(format!("{}: {WRITTEN}", group.name));
+    }
+    let mut bytes_done = 0;
+    for (i, plan) in plans.iter_mut().enumerate() {
+        let place = format!("{} of {num_tables} tables", grouped(i));
+        progress.show(&format!("written: {place}, {} bytes", long(bytes_done)));
         let Ok(chosen) = plan else { continue };
-        let done = format!("writing table {} of {num_tables}, ", i + 1);
-        progress.show(&format!("{done}{} bytes written", grouped(num_bytes)));
-        num_bytes += survey.table(i).map_or(0, |table| usize::try_from(table.file_len).unwrap());
-        let written = if options.dry_run { Ok(()) } else { write(&table.path, chosen) };
-        if let Err(error) = written {
-            *plan = Err(error.into());
+        if !options.dry_run {
+            if let Err(error) = chosen.carry_out(&group.tables[i].path) {
+                *plan = Err(error.into());
+            }
         }
+        bytes_done += survey.table(i).map_or(0, |table| table.file_len);
     }
     let lines = report(&survey, &plans);
     for (table, plan) in survey.tables.iter_mut().zip(plans) {
@@ -70,64 +66,60 @@ fn rewrite_group(group: &Group, options: &Options, num_lookups: usize) -> (Vec<S
             *table = Err(cause);
         }
     }
-    (lines, survey.outcome())
-}
-
-fn write(path: &Path, plan: &Plan) -> Result<(), Box<dyn Error>> {
-    let old = fs::read(path)?;
-    replace(path, &plan.apply(&old)?, |new| plan.check(&old, new))
+    Ok((lines, survey.outcome()))
 }
 
 fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
+    let [in_place, appended] = [false, true]
+        .map(|end| plans.iter().flatten().filter(|of| of.place.is_appended == end).count());
     let name = if survey.group.name.is_empty() { "files" } else { &survey.group.name };
-    let num_tables = counted(plans.len(), "table");
-    let number = |is_appended| {
-        grouped(plans.iter().flatten().filter(|plan| plan.is_appended == is_appended).count())
-    };
-    let (in_place, appended) = (number(false), number(true));
-    let mut lines = vec![format!(
-        "{name}: {num_tables}; other filters in {in_place}, added at the end of {appended}"
-    )];
+    let of = format!(
+        "{name}: {}; other filters in {}",
+        counted(plans.len(), "table"),
+        grouped(in_place)
+    );
+    let mut lines = vec![format!("{of}, added at the end of {}", grouped(appended))];
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     for why in plans.iter().filter_map(|plan| plan.as_ref().err()) {
-        let why = if let Left::Alone(why) = why { why } else { "with errors" };
+        let why = if let Left::Alone(why) = why { why } else { "for the reasons below" };
         *left.entry(why).or_default() += 1;
     }
-    let left: Vec<_> = left.iter().map(|(why, number)| format!("{number} {why}")).collect();
+    let left: Vec<_> = left.iter().map(|(why, n)| format!("{} {why}", grouped(*n))).collect();
     if !left.is_empty() {
         lines.extend(wrapped(&format!("Left as they are: {}.", left.join("; ")), "  "));
     }
-    if plans.iter().all(Result::is_err) {
-        return lines;
+    if in_place + appended > 0 {
+        lines.extend(effects(survey, plans));
     }
+    if appended > 0 {
+        lines.extend(wrapped(ADDED, "  "));
+    }
+    lines
+}
+
+/// The bytes of filters, and wasted reads, before and after.
+fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     let today = |i: usize| match survey.table(i).map(|table| &table.filters) {
         Some(Filters::Known(filters)) => filters.num_bytes,
         _ => 0,
     };
     let of_plan = |i: usize| plans[i].as_ref().map_or(today(i), |plan| plan.num_bytes);
     let sum = |bytes: &dyn Fn(usize) -> usize| grouped((0..plans.len()).map(bytes).sum());
-    lines.push(format!("Filters: {} bytes before, {} after", sum(&today), sum(&of_plan)));
-    lines.extend(reads(survey, plans));
-    if appended != "0" {
-        lines.extend(wrapped(ADDED, "  "));
-    }
-    lines
-}
-
-fn reads(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
+    let mut lines = vec![format!("Filters: {} bytes before, {} after", sum(&today), sum(&of_plan))];
     if survey.shares.is_none() {
-        return vec!["Wasted reads are unknown, and so is the order of the keys.".into()];
+        lines.push("Wasted reads are unknown, and so is the order of the keys.".into());
+        return lines;
     }
     let reads = |of_plan: fn(&Plan) -> Reads| {
         let of_table = |i: usize| plans[i].as_ref().ok().map(of_plan).or(survey.table(i)?.reads);
         survey.shown(survey.reads(of_table))
     };
     let (before, after) = (reads(|plan| plan.reads_before), reads(|plan| plan.reads));
+    lines.push("Wasted data block reads per 1,000 lookups, before and after:".into());
     let kinds = ["keys that do not exist", "keys that exist", "random keys that do not exist"];
     let rows = before.iter().zip(after).zip(kinds);
-    let title = "Wasted data block reads per 1,000 lookups, before and after:".to_string();
-    let row = |((before, after), kind)| format!("{before:>9} {after:>9}  of {kind}");
-    std::iter::once(title).chain(rows.map(row)).collect()
+    lines.extend(rows.map(|((before, after), kind)| format!("{before:>9} {after:>9}  of {kind}")));
+    lines
 }
 
 /// The command line.
@@ -143,34 +135,25 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the options, or what is wrong with them. All arguments after `--` are paths.
+    /// Returns the options, or what is wrong with them.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut options = Self::default();
-        let mut only_paths = false;
-        let mut args = args.into_iter();
-        while let Some(arg) = args.next() {
-            let is_option = arg.as_encoded_bytes().starts_with(b"-");
-            match arg.to_str() {
-                Some("") => return Err("an empty argument is not a file name".into()),
-                _ if only_paths || !is_option => options.paths.push(arg.into()),
-                Some("--") => only_paths = true,
-                Some("-h" | "--help") => options.help = true,
-                Some("--dry-run") => options.dry_run = true,
-                Some("--add") => options.add = true,
-                Some("--goleveldb") => options.name = Some(BloomFilterPolicy::GOLEVELDB_NAME),
-                Some("--bits-per-key") => {
-                    let number = args.next().and_then(|number| number.to_str()?.parse().ok());
-                    let bits: usize = number
-                        .filter(|bits| (1..=100).contains(bits))
-                        .ok_or("--bits-per-key needs a number from 1 to 100")?;
-                    options.bits_per_key = Some(bits);
+        options.paths = paths(args, |option, values| {
+            match option {
+                "-h" | "--help" => options.help = true,
+                "--dry-run" => options.dry_run = true,
+                "--add" => options.add = true,
+                "--goleveldb" => options.name = Some(BloomFilterPolicy::GOLEVELDB_NAME),
+                "--bits-per-key" => {
+                    let number = values.next().and_then(|number| number.to_str()?.parse().ok());
+                    options.bits_per_key = number.filter(|bits| (1..=100).contains(bits));
+                    options.bits_per_key.ok_or("--bits-per-key needs a number from 1 to 100")?;
                 }
-                _ => return Err(format!("unknown option {}", arg.to_string_lossy())),
+                _ => return Err(unknown(option)),
             }
-        }
-        if options.paths.is_empty() && !options.help {
-            return Err("no database and no table is named".into());
-        }
-        Ok(options)
+            Ok(())
+        })?;
+        let is_named = options.help || !options.paths.is_empty();
+        is_named.then_some(options).ok_or_else(|| "no database or table is named".into())
     }
 }
