@@ -2,6 +2,7 @@
 
 use super::lookups::{OWN_AT_RANDOM, RANDOM, Reads};
 use super::sample::{BETWEEN, OWN, Sample};
+use super::settings::Setting;
 use super::survey::Survey;
 use super::table::Filters;
 use super::what_if::{self, Candidate, Proposal};
@@ -150,7 +151,8 @@ fn table(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> Vec<Strin
     };
     let of_rows = rows.iter().map(|row| cells(&row.candidate, row.setting.name()));
     let mut lines = columns(titles, std::iter::once(cells(today, "today".into())).chain(of_rows));
-    lines.extend(rows.iter().flat_map(|row| row.setting.lines()));
+    let has_room = |row: &Proposal| row.candidate.num_bytes <= today.num_bytes;
+    lines.extend(rows.iter().flat_map(|row| row.setting.lines(has_room(row))));
     let then = "Tables keep their filters until they are rewritten, and CompactRange does not \
         rewrite the last level.";
     lines.extend(wrapped(then, ""));
@@ -163,14 +165,14 @@ pub(crate) fn other_filters(survey: &Survey<'_>) -> Vec<String> {
     let best = what_if::best(survey, &all);
     let is_shown = |one: &&Proposal| best.iter().any(|best| one.setting.is_like(&best.setting));
     let today = survey.is_comparable().then(|| ("today".into(), Candidate::today(survey)));
-    let named = |one: &Proposal| (one.setting.with_bits(), one.candidate);
+    let named = |one: &Proposal| {
+        let Setting { bits_per_key, .. } = one.setting;
+        (format!("{}, {bits_per_key} bits", one.setting.name()), one.candidate)
+    };
     let divided = what_if::divided(survey, &all).map(|(candidate, bits)| {
-        let place = |i: usize| survey.group.tables[i].place.as_ref();
-        let level = |i: usize| place(i).map_or(String::new(), |place| place.level.to_string());
-        let mut levels: Vec<_> =
-            bits.iter().enumerate().map(|(i, bits)| format!("{}: {bits}", level(i))).collect();
-        levels.dedup();
-        (format!("this crate, bits by level: {}", levels.join(", ")), candidate)
+        let of_level = |(level, bits)| format!("level {level} {bits}");
+        let levels: Vec<_> = bits.into_iter().map(of_level).collect();
+        (format!("engines; bits: {}", levels.join(", ")), candidate)
     });
     let rows = today.into_iter().chain(all.iter().filter(is_shown).map(named)).chain(divided);
     let cells = rows.map(|(name, candidate)| {

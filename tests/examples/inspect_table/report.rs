@@ -12,7 +12,8 @@ use crate::terminal::{columns, counted, float, grouped, long, percentage, wrappe
 /// The report on a group of tables, the answer first.
 pub(crate) fn group(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     let tables = counted(survey.tables.len(), "table");
-    let keys = known(survey.totals().keys, survey.tables.iter());
+    let is_read = survey.tables.iter().all(Result::is_ok);
+    let keys = if is_read { grouped(survey.totals().keys) } else { "?".into() };
     let name = match (&survey.group.name[..], &survey.group.tables[..]) {
         ("", [table]) => table.name.clone(),
         ("", [table, ..]) => format!("{} and others", table.name),
@@ -41,21 +42,13 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options) -> Vec<String> {
         lines.extend(levels_and_tables(survey));
     }
     if options.tables {
-        lines.extend(survey.group.database.iter().flat_map(|database| {
-            let comparator = database.comparator.as_deref().unwrap_or("without a name");
-            wrapped(&format!("Comparator: {:.100}", printable(comparator)), "  ")
-        }));
-        lines.extend(not_in_use(survey));
+        let comparator = survey.group.database.iter().filter_map(|of| of.comparator.as_deref());
+        let comparator = comparator.map(|name| format!("Comparator: {:.100}", printable(name)));
+        let others = survey.group.not_in_use.join(", ");
+        let others = (!others.is_empty()).then(|| format!("Not in use: {others}"));
+        lines.extend(comparator.chain(others).flat_map(|line| wrapped(&line, "  ")));
     }
     lines
-}
-
-/// A sum over tables, if all of them can be read.
-fn known<'a>(
-    sum: usize,
-    mut tables: impl Iterator<Item = &'a Result<Inspection, String>>,
-) -> String {
-    if tables.any(Result::is_err) { "?".into() } else { grouped(sum) }
 }
 
 const TITLES: [&str; 9] =
@@ -78,8 +71,9 @@ fn levels_and_tables(survey: &Survey<'_>) -> Vec<String> {
         for &i in of {
             totals.add(&survey.tables[i]);
         }
+        let is_read = of.iter().all(|&i| survey.table(i).is_some());
         let [entries, keys, deleted] = [totals.keys, totals.distinct, totals.deleted]
-            .map(|sum| known(sum, of.iter().map(|&i| &survey.tables[i])));
+            .map(|sum| if is_read { grouped(sum) } else { "?".into() });
         let [bits, bytes] = totals.filter_cells();
         let [missing, existing] = rates(survey, of);
         let is_one = level(of[0]) == level(of[of.len() - 1]);
@@ -89,17 +83,9 @@ fn levels_and_tables(survey: &Survey<'_>) -> Vec<String> {
     let rows: Vec<_> = rows.collect();
     let mut lines = vec![String::new()];
     lines.extend(columns(TITLES, rows.into_iter()));
-    lines.push("Keys: different ones in a table. Bytes: filters and their offsets.".into());
-    lines.push(
-        "Missing, existing: lookups that match, of those that ask for keys not there.".into(),
-    );
-    let filters = survey.tables.iter().flatten().map(|table| &table.filters);
-    let remade = filters.filter(|of| matches!(of, Filters::Known(block) if block.is_remade));
-    let num_remade = remade.count();
-    if num_remade > 0 {
-        let tables = counted(num_remade, "table") + ", byte for byte.";
-        lines.push(format!("This crate makes the same filters for {tables}"));
-    }
+    let note = "Keys: each counted once per table. Bytes: filters and their offsets. Missing, \
+        existing: lookups that match, of those that ask for keys not there.";
+    lines.extend(wrapped(note, ""));
     lines
 }
 
@@ -117,15 +103,6 @@ fn rates(survey: &Survey<'_>, tables: &[usize]) -> [String; 2] {
     })
 }
 
-/// How much of the file one filter covers.
-fn range(base_lg: u8) -> String {
-    match 1u64.checked_shl(base_lg.into()) {
-        Some(len @ 0..1_024) => format!("{len} bytes"),
-        Some(len) => format!("{} KiB", long(len >> 10)),
-        None => "2^64 bytes".into(),
-    }
-}
-
 fn note(table: &Result<Inspection, String>) -> Option<String> {
     Some(match table.as_ref().map(|table| &table.filters) {
         Err(_) => "unread".into(),
@@ -135,14 +112,7 @@ fn note(table: &Result<Inspection, String>) -> Option<String> {
             (1.., _) => format!("hides {} keys", grouped(filters.num_hidden)),
             _ if !filters.is_remade => "different".into(),
             (_, LEVELDB_BASE_LG) => return None,
-            (_, base_lg) => format!("one per {}", range(base_lg)),
+            (_, base_lg) => format!("base_lg {base_lg}"),
         },
     })
-}
-
-fn not_in_use(survey: &Survey<'_>) -> Vec<String> {
-    match &survey.group.not_in_use[..] {
-        [] => Vec::new(),
-        names => wrapped(&format!("Not in use: {}", names.join(", ")), "  "),
-    }
 }

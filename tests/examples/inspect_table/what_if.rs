@@ -1,5 +1,7 @@
 //! What other filters would read, and how many bytes they would take.
 
+use std::collections::BTreeMap;
+
 use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash, SortedRun};
 
 use super::filters::sharing_a_filter;
@@ -49,7 +51,7 @@ impl OtherFilters {
         // Where keys descend, so do the lookups' blocks.
         lookups.sort_by_key(|lookup| lookup.block_offset);
         // How many random hashes ask for each lookup.
-        let times = (asked.at_random.total / 50).div_ceil(lookups.len().max(1)).min(10);
+        let times = (asked.at_random.total / 100).div_ceil(lookups.len().max(1)).min(10);
         let settings = Setting::all();
         let (mut num_bytes, mut reads) = (Vec::new(), Vec::new());
         for of_size in settings.chunk_by(|a, b| a.block_size == b.block_size) {
@@ -193,37 +195,41 @@ pub(crate) fn best(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<Proposal>
     WRITERS.into_iter().filter_map(best_of).collect()
 }
 
-/// This crate's filters with about today's bytes divided between the sorted runs by `for_runs`, and
-/// the bits per key of each table, if there are several runs and that saves reads.
-pub(crate) fn divided(survey: &Survey<'_>, all: &[Proposal]) -> Option<(Candidate, Vec<usize>)> {
-    let runs = survey.runs();
+/// This crate's filters with about today's bytes divided between the levels by `for_runs`, and the
+/// bits per key of each level, if that saves reads.
+pub(crate) fn divided(
+    survey: &Survey<'_>,
+    all: &[Proposal],
+) -> Option<(Candidate, BTreeMap<u32, usize>)> {
     let first = all.iter().position(|one| one.setting.writer == Writer::ThisCrate)?;
     let equal = &all[first..][..BITS_PER_KEY.count()];
-    let budget = Some(survey.totals().filter_bytes).filter(|&today| today > 0);
-    let budget = budget.unwrap_or(equal[BITS_PER_KEY.count() / 2].candidate.num_bytes);
+    let budget = match survey.totals().filter_bytes {
+        0 => equal[10 - BITS_PER_KEY.start()].candidate.num_bytes,
+        today => today,
+    };
+    let (runs, shares) = (survey.runs(), survey.shares.as_ref()?);
     let sorted_run = |run: &Vec<usize>| {
         let num_keys = |&i: &usize| survey.table(i).map_or(0, |table| table.num_keys);
         let num_keys: usize = run.iter().map(num_keys).sum();
         let num_filters = run.len().max(num_keys / MIN_KEYS);
-        let share: f64 = run.iter().map(|&i| survey.shares.as_ref().map_or(0.0, |of| of[i])).sum();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded")]
-        let weight = (1_000_000.0 * share) as u32;
+        let weight = run.iter().map(|&i| 1_000_000.0 * shares[i]).sum::<f64>() as u32;
         SortedRun::new(num_filters, num_keys.div_ceil(num_filters)).with_weight(weight.max(1))
     };
-    let sorted_runs: Vec<_> = runs.iter().map(sorted_run).collect();
     if !(2..=MAX_RUNS).contains(&runs.len()) {
         return None;
     }
-    let mut bits = vec![0; survey.tables.len()];
+    let sorted_runs: Vec<_> = runs.iter().map(sorted_run).collect();
+    let level = |i: usize| survey.group.tables[i].place.as_ref().map_or(0, |place| place.level);
+    let mut bits = BTreeMap::new();
     for (run, policy) in runs.iter().zip(BloomFilterPolicy::for_runs(budget, &sorted_runs)) {
         let of_run = policy.map_or(0, |policy| policy.millibits_per_key().div_ceil(1_000));
-        let of_run = of_run.clamp(*BITS_PER_KEY.start(), *BITS_PER_KEY.end());
-        for &i in run {
-            bits[i] = of_run;
-        }
+        let of_level = bits.entry(level(run[0])).or_insert(*BITS_PER_KEY.start());
+        *of_level = of_run.clamp(*of_level, *BITS_PER_KEY.end());
     }
-    let candidate = Candidate::sum(survey, |i| first + bits[i] - BITS_PER_KEY.start());
+    let candidate = Candidate::sum(survey, |i| first + bits[&level(i)] - BITS_PER_KEY.start());
     let max = candidate.num_bytes + candidate.num_bytes / 20;
     let mut equal = equal.iter().filter(|one| one.candidate.num_bytes <= max);
-    equal.all(|one| candidate.saves_reads(&one.candidate)).then_some((candidate, bits))
+    let is_better = bits.len() > 1 && equal.all(|one| candidate.saves_reads(&one.candidate));
+    is_better.then_some((candidate, bits))
 }
