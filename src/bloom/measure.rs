@@ -32,9 +32,6 @@ impl BloomFilterShape {
     /// the shape has no probes.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
-        if num_keys == 0 && self.num_probes() > 0 {
-            return 0.0;
-        }
         // More set no further bit.
         let num_keys = num_keys.min(self.num_bytes.saturating_mul(512));
         // Enough of them that making filters does not take most of the time.

@@ -180,6 +180,13 @@ fn a_filter_and_its_shape_measure_nearly_the_same_rate() {
 }
 
 #[test]
+fn a_high_rate_is_measured_with_2_to_the_21_lookups() {
+    let rate = BloomFilter::new([0xf1, 0xf0, 1]).unwrap().measure_false_positive_rate();
+    let matches = [20, 21].map(|log2| rate * f64::from(1 << log2));
+    assert!(matches[0].fract() > 0.0 && matches[1].fract() == 0.0, "{rate}");
+}
+
+#[test]
 fn a_low_rate_is_measured_with_2_to_the_26_lookups() {
     let mut bytes = vec![0; (1 << 14) + 1];
     (bytes[77], bytes[1 << 14]) = (1, 1);
