@@ -13,9 +13,9 @@ mod common;
 use std::cell::Cell;
 
 use cases::check;
-use common::create_filter;
 use common::strategies::{any_filter, any_keys, any_policy, many_keys};
 use common::ways::{answers, for_each_filter};
+use common::{create_filter, random, table};
 use leveldb_filter::BloomFilterPolicy;
 use process::{LevelDb, Request};
 use proptest::prelude::*;
@@ -31,10 +31,24 @@ mod contents;
 mod database;
 #[path = "leveldb/filter_blocks.rs"]
 mod filter_blocks;
+#[allow(dead_code, reason = "only what `rewrite_filters` uses is needed")]
+#[path = "examples/inspect_table/mod.rs"]
+mod inspect_table;
+#[path = "common/neighbours.rs"]
+mod neighbours;
+#[path = "common/policy.rs"]
+mod policy;
 #[path = "leveldb/process.rs"]
 mod process;
+#[path = "examples/rewrite_filters/mod.rs"]
+mod rewrite_filters;
+#[path = "leveldb/rewriting.rs"]
+mod rewriting;
 #[path = "leveldb/tables.rs"]
 mod tables;
+#[allow(dead_code, reason = "the example's main function uses the rest")]
+#[path = "examples/terminal.rs"]
+mod terminal;
 
 /// How many keys were looked up, and how many of them may match.
 #[derive(Default)]

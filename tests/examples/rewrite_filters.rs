@@ -27,31 +27,31 @@ mod table;
 #[path = "terminal.rs"]
 mod terminal;
 
-const USAGE: &str =
-    "usage: rewrite_filters [--dry-run] [--add] [--goleveldb] [--bits-per-key N] DIR|FILE...";
+const USAGE: &str = "usage: rewrite_filters [--dry-run] [--add] [--goleveldb] [--bits-per-key N] \
+    [--] DIR|FILE...";
 const HELP: [&str; 22] = [
-    "Close the database first: a program that has it open may delete tables meanwhile.",
-    "This tool cannot see it, for Rust's standard library has no locks at this version.",
-    USAGE,
-    "Makes filters of LevelDB tables anew, each for at least 512 KiB of the file and for",
-    "4,000 keys: fewer lookups match them needlessly than LevelDB's for 2 KiB. Programs",
-    "need no change. What LevelDB compacts later gets its own filters again.",
+    "Close the database first: a program that has it open may delete the tables that",
+    "this reads. Nothing prevents it: Rust's standard library of 1.85 has no locks.",
+    "usage: rewrite_filters [OPTION]... [--] DIR|FILE...",
+    "Makes the filters of LevelDB tables anew, each for 512 KiB and 4,000 keys or",
+    "more, so that fewer lookups read data blocks in vain. Programs need no change.",
+    "What LevelDB compacts later gets LevelDB's filters again.",
     "  DIR               a database",
     "  FILE              a table",
-    "  --dry-run         prints the same report and writes nothing",
-    "  --add             adds filters at the end of tables without any, or without room for",
-    "                    better ones. To use them, a program must open the database with a",
-    "                    Bloom filter policy. RocksDB refuses such longer files.",
-    "  --goleveldb       gives added filters goleveldb's name, if no table has filters",
-    "  --bits-per-key N  instead of today's number, or of one by which no lookup loses",
-    "Without --add, files keep their lengths. Each table is written to 000000.dbtmp beside",
-    "it, checked, and renamed: after a crash there is the old table or the new one. Left",
-    "alone are damaged tables, RocksDB's, filters of other policies, and filters for 512 KiB",
-    "or more, unless N makes others.",
+    "  --dry-run         prints the same report, and writes nothing",
+    "  --add             adds filters at the end of tables that have none, or no room.",
+    "                    They are used if the program opens the database with a Bloom",
+    "                    filter policy. RocksDB refuses files longer than recorded.",
+    "  --goleveldb       names the first filters of a database as goleveldb does",
+    "  --bits-per-key N  instead of today's number, raised until no lookup loses",
+    "Keys and values stay where they are. Each table is written to 000000.dbtmp beside",
+    "it, checked, and renamed: a crash leaves the old one or the new one. Left alone",
+    "are damaged tables, RocksDB's, filters of other policies, and, unless N makes",
+    "others, filters for 512 KiB or more.",
     "Exit status: 0 done, or nothing to do;",
-    "             1 a table cannot be read, judged or written, or filters hide keys;",
+    "             1 a table cannot be read or written, or its filters are not usable;",
     "             2 wrong usage;",
-    "             3 done, except for filters that differ from their policy's.",
+    "             3 done, but some filters differ from their policy's, and were left.",
 ];
 
 const NUM_LOOKUPS: usize = 1_000_000;

@@ -56,7 +56,7 @@ impl Filters {
 }
 
 /// Absent keys just after present ones: many for each data block of each table.
-fn absent_keys(values: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
+pub(crate) fn absent_keys(values: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
     let suffixes = words(1).map(u64::to_le_bytes);
     let present = values.keys().flat_map(|key| [key; 4]);
     let absent = present.zip(suffixes).map(|(key, suffix)| [&key[..], &suffix].concat());
@@ -64,7 +64,7 @@ fn absent_keys(values: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
 }
 
 /// How many blocks LevelDB reads for absent keys; before, checks that it finds every present key.
-fn count_reads(
+pub(crate) fn count_reads(
     leveldb: &mut LevelDb,
     path: &TempPath,
     options: &Options,

@@ -125,9 +125,11 @@ std::string KeysMayMatch(Parser request) {
   return matches;
 }
 
-// Options, and the policy that they point to.
+// Options, and the policy that they point to; no policy for the highest bits per key.
 struct TableOptions {
-  explicit TableOptions(Parser& request) : policy(NewPolicy(request.U32())) {
+  explicit TableOptions(Parser& request) {
+    const uint32_t bits_per_key = request.U32();
+    if (bits_per_key != UINT32_MAX) policy = NewPolicy(bits_per_key);
     options.filter_policy = policy.get();
     options.block_size = request.U32();
     options.block_restart_interval = static_cast<int>(request.U32());

@@ -18,6 +18,9 @@ use crate::process::{LevelDb, Request};
 /// After an internal key's user key: its sequence number and type.
 const TRAILER_LEN: usize = 8;
 
+/// Instead of bits per key: no filters.
+pub(crate) const NO_POLICY: u32 = u32::MAX;
+
 /// LevelDB's options that shape a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {

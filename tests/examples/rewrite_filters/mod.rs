@@ -72,7 +72,11 @@ fn rewrite_group(
 fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     let [in_place, appended] = [false, true]
         .map(|end| plans.iter().flatten().filter(|of| of.place.is_appended == end).count());
-    let name = if survey.group.name.is_empty() { "files" } else { &survey.group.name };
+    let name = match (&survey.group.name[..], &survey.group.tables[..]) {
+        ("", [table]) => &table.name,
+        ("", _) => "files",
+        (name, _) => name,
+    };
     let of = format!(
         "{name}: {}; other filters in {}",
         counted(plans.len(), "table"),
