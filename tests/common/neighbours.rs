@@ -1,15 +1,60 @@
-//! Absent keys that look like the present ones, made by counting up from these.
+//! Absent keys that look like the present ones, made from these.
 
 use leveldb_filter::bloom_hash;
 
 use crate::random;
 
-/// How many successive neighbours a key gets,
-pub(crate) const MAX_STEPS: usize = 8;
-/// and how many of its last bytes differ in the others.
-const CHANGED: [usize; 6] = [1, 2, 3, 5, 8, 12];
+/// How many successive keys are counted.
+const MAX_STEPS: usize = 8;
 /// Only so many of a key's last bytes are counted up.
 const MAX_WHEELS: usize = 64;
+/// How many gaps are tried for a key.
+const MAX_TRIES: usize = 12;
+
+/// A key, and the next one of its form if it is known.
+pub(crate) type Neighbours<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// About `number` keys that are as near to keys of one form as these are to each other: of two
+/// random gaps, the narrower one is as wide as the way from an absent key to the nearer neighbour.
+pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
+    let gaps: Vec<_> = alike.iter().filter_map(|&(key, next)| Some([key, next?])).collect();
+    let wheels = Wheels::seen(gaps.as_flattened());
+    let mut words = random::words(gaps.len() as u64);
+    let mut random = |gaps: &[[_; 2]]| {
+        let word = words.next().expect("endless");
+        gaps[usize::try_from(word % gaps.len() as u64).expect("less than the length")]
+    };
+    let mut keys = Vec::new();
+    for (i, &step) in gaps.iter().cycle().take(number).enumerate() {
+        let steps = [step, random(&gaps)];
+        let fitting = |[start, end]: [&[u8]; 2]| {
+            let behind = steps.iter().filter_map(|step| Some((wheels.shifted(start, step)?, step)));
+            let (behind, [from, to]) = behind.min()?;
+            let before = wheels.shifted(end, &[to, from])?;
+            let fits = start < &behind[..] && behind <= before && &before[..] < end;
+            fits.then_some(if i % 2 == 0 { behind } else { before })
+        };
+        keys.extend((0..MAX_TRIES).find_map(|_| fitting(random(&gaps))));
+    }
+    keys
+}
+
+/// Keys counted up by the bytes seen at each position.
+pub(crate) fn counted_as_seen(alike: &[Neighbours<'_>], _: usize) -> Vec<Vec<u8>> {
+    let keys: Vec<_> = alike.iter().map(|(key, _)| *key).collect();
+    counted(alike, &Wheels::seen(&keys))
+}
+
+/// Keys counted up by bytes.
+pub(crate) fn counted_by_bytes(alike: &[Neighbours<'_>], _: usize) -> Vec<Vec<u8>> {
+    counted(alike, &Wheels::all())
+}
+
+fn counted(alike: &[Neighbours<'_>], wheels: &Wheels) -> Vec<Vec<u8>> {
+    let greatest = alike.iter().map(|(key, _)| *key).max();
+    let successors = alike.iter().flat_map(|(key, _)| wheels.successors(key));
+    successors.filter(|key| Some(&key[..]) < greatest).collect()
+}
 
 /// What keys that count alike have in common: their length, and the separators in text.
 pub(crate) fn form(key: &[u8]) -> Vec<u8> {
@@ -19,67 +64,87 @@ pub(crate) fn form(key: &[u8]) -> Vec<u8> {
 }
 
 /// An odometer: for each of a key's last bytes, the values that may stand there.
-pub(crate) struct Wheels(Vec<[u64; 4]>);
+struct Wheels(Vec<Wheel>);
+
+#[derive(Clone)]
+struct Wheel {
+    /// In order.
+    values: Vec<u8>,
+    /// How many values are less than each byte.
+    places: [u8; 256],
+}
+
+impl Wheel {
+    fn of(is_value: impl Fn(u8) -> bool) -> Self {
+        let mut wheel = Self { values: Vec::new(), places: [0; 256] };
+        for byte in 0..=255 {
+            wheel.places[usize::from(byte)] =
+                u8::try_from(wheel.values.len()).expect("at most 255");
+            if is_value(byte) {
+                wheel.values.push(byte);
+            }
+        }
+        wheel
+    }
+
+    fn place(&self, byte: u8) -> usize {
+        self.places[usize::from(byte)].into()
+    }
+}
 
 impl Wheels {
     /// The bytes seen in keys of one form.
-    pub(crate) fn seen(keys: &[&Vec<u8>]) -> Self {
-        let mut wheels = vec![[0; 4]; keys.first().map_or(0, |key| key.len().min(MAX_WHEELS))];
+    fn seen(keys: &[&[u8]]) -> Self {
+        let mut seen = vec![[false; 256]; keys.first().map_or(0, |key| key.len().min(MAX_WHEELS))];
         for key in keys {
-            for (wheel, &byte) in wheels.iter_mut().zip(key.iter().rev()) {
-                wheel[usize::from(byte >> 6)] |= 1 << (byte & 63);
+            for (seen, &byte) in seen.iter_mut().zip(key.iter().rev()) {
+                seen[usize::from(byte)] = true;
             }
         }
-        Self(wheels)
+        Self(seen.iter().map(|seen| Wheel::of(|byte| seen[usize::from(byte)])).collect())
     }
 
-    pub(crate) fn all() -> Self {
-        Self(vec![[u64::MAX; 4]; MAX_WHEELS])
+    fn all() -> Self {
+        Self(vec![Wheel::of(|_| true); MAX_WHEELS])
     }
 
     /// Keys that follow this one, in order.
-    pub(crate) fn neighbours(&self, key: &[u8]) -> Vec<Vec<u8>> {
-        let mut neighbours = Vec::new();
+    fn successors(&self, key: &[u8]) -> Vec<Vec<u8>> {
+        let mut successors = Vec::new();
         let mut next = key.to_vec();
-        while neighbours.len() < MAX_STEPS && self.turn(&mut next, 0) {
-            neighbours.push(next.clone());
+        while successors.len() < MAX_STEPS && self.turn(&mut next) {
+            successors.push(next.clone());
         }
-        let mut words = random::words(bloom_hash(key).to_u32().into());
-        for num_changed in CHANGED {
-            let mut next = key.to_vec();
-            if num_changed < key.len() && self.turn(&mut next, num_changed) {
-                for (i, byte) in next.iter_mut().rev().enumerate().take(num_changed) {
-                    let from = words.next().map_or(0, |word| word.to_le_bytes()[7]);
-                    *byte = self.next(i, from).or(self.next(i, 0)).unwrap_or(*byte);
-                }
-                neighbours.push(next);
-            }
-        }
-        neighbours
+        successors
     }
 
-    /// Counts up, leaving the last `num_last` bytes alone; `false` if no key is left.
-    fn turn(&self, key: &mut [u8], num_last: usize) -> bool {
-        for (i, byte) in key.iter_mut().rev().enumerate().skip(num_last).take(self.0.len()) {
-            if let Some(next) = byte.checked_add(1).and_then(|from| self.next(i, from)) {
-                *byte = next;
+    /// Counts up; `false` if no key is left.
+    fn turn(&self, key: &mut [u8]) -> bool {
+        for (byte, wheel) in key.iter_mut().rev().zip(&self.0) {
+            let place = wheel.place(*byte) + 1;
+            *byte = wheel.values[place % wheel.values.len()];
+            if place < wheel.values.len() {
                 return true;
             }
-            *byte = self.next(i, 0).unwrap_or_default();
         }
         false
     }
 
-    /// The least allowed byte from `from` up, `i` bytes before the end.
-    fn next(&self, i: usize, from: u8) -> Option<u8> {
-        let wheel = self.0.get(i)?;
-        let mut word = usize::from(from >> 6);
-        let mut bits = wheel[word] & u64::MAX << (from & 63);
-        while bits == 0 {
-            word += 1;
-            bits = *wheel.get(word)?;
+    /// The key as far from this one as `to` from `from`, of the same form, if there is one.
+    fn shifted(&self, key: &[u8], [from, to]: &[&[u8]; 2]) -> Option<Vec<u8>> {
+        let mut shifted = key.to_vec();
+        let mut carry = 1;
+        let differences = from.iter().rev().zip(to.iter().rev());
+        for ((byte, (&from, &to)), wheel) in shifted.iter_mut().rev().zip(differences).zip(&self.0)
+        {
+            // Two turns more and a carry of one more, so that no number is negative.
+            let num_values = wheel.values.len();
+            let [key, from, to] = [*byte, from, to].map(|byte| wheel.place(byte));
+            let sum = 2 * num_values + key + to + carry - from - 1;
+            *byte = wheel.values[sum % num_values];
+            carry = sum / num_values - 1;
         }
-        u8::try_from(64 * word + bits.trailing_zeros() as usize).ok()
+        (carry == 1).then_some(shifted)
     }
 }
 

@@ -169,7 +169,7 @@ pub(crate) fn percentage(ratio: f64) -> String {
     }
 }
 
-/// A number per 1,000, rounded to what so many lookups can tell: the last digit may be off by 3. If
+/// A number per 1,000, rounded to what so many lookups can tell. If
 /// none of them counts, what they exclude.
 #[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
@@ -184,9 +184,7 @@ pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
     }
     let error = (1_000.0 * number / lookups).sqrt();
     let mut unit = if number < 0.95 { 0.01 } else { 0.1 };
-    while number >= 10.0 * unit
-        && (3.0 * error >= 10.0 * unit || unit < 1.0 && number >= 999.5 * unit)
-    {
+    while number >= 10.0 * unit && (error >= 10.0 * unit || unit < 1.0 && number >= 999.5 * unit) {
         unit *= 10.0;
     }
     let rounded = (number / unit).round() * unit;

@@ -15,7 +15,7 @@ use crate::inspect_table::sample::{BETWEEN, OWN};
 use crate::inspect_table::settings::{MIN_KEYS, Setting, Writer};
 use crate::inspect_table::survey::Survey;
 use crate::inspect_table::what_if::{best, proposals};
-use crate::neighbours::Wheels;
+use crate::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, in_gaps};
 use crate::table::Table;
 use crate::table::directory::read_manifest;
 use crate::table::manifest::Contents;
@@ -216,14 +216,24 @@ fn runs_of_level_0_do_not_overlap_and_are_as_few_as_possible() {
 }
 
 #[test]
-fn neighbours_count_on_by_the_bytes_seen_at_each_position() {
-    let keys = [b"n:08x", b"n:19x", b"n:47x"].map(|key| key.to_vec());
-    let wheels = Wheels::seen(&keys.iter().collect::<Vec<_>>());
-    let next: Vec<_> = wheels.neighbours(b"n:08x").into_iter().take(6).collect();
-    assert_eq!(next, [b"n:09x", b"n:17x", b"n:18x", b"n:19x", b"n:47x", b"n:48x"]);
-    assert!(wheels.neighbours(b"n:49x").is_empty());
-    let next = Wheels::all().neighbours(&[7, 255, 254]);
-    assert_eq!(next[..3], [vec![7, 255, 255], vec![8, 0, 0], vec![8, 0, 1]]);
-    // Others share fewer bytes with the key.
-    assert!(next.len() > 8 && next.iter().all(|key| &key[..] > &[7, 255, 254]));
+fn absent_keys_are_as_near_to_present_ones_as_these_to_each_other() {
+    // Bursts of four numbers, 3 apart, with wide gaps between them.
+    let number = |i: u64| (i / 4 * 0x0005_0000 + i % 4 * 3).to_be_bytes();
+    let keys: Vec<_> = (0..4_000).map(number).collect();
+    let neighbours: Vec<Neighbours<'_>> =
+        keys.windows(2).map(|pair| (&pair[0][..], Some(&pair[1][..]))).collect();
+    let between = in_gaps(&neighbours, 4_000);
+    let is_in_burst =
+        |key: &&Vec<u8>| (u64::from_be_bytes(key[..].try_into().unwrap()) + 3) % 0x10000 < 16;
+    let num_in_burst = between.iter().filter(is_in_burst).count();
+    assert!(between.len() > 2_000 && 10 * num_in_burst > 8 * between.len(), "{num_in_burst}");
+}
+
+#[test]
+fn keys_are_counted_by_the_bytes_seen_at_each_position_or_by_all() {
+    let keys = [b"n:08x", b"n:19x", b"n:47x"].map(|key| (&key[..], None));
+    let next = counted_as_seen(&keys, 0);
+    assert_eq!(next, [b"n:09x", b"n:17x", b"n:18x", b"n:19x"]);
+    let next = counted_by_bytes(&[(&[7, 255, 254], None), (&[8, 0, 1], None)], 0);
+    assert_eq!(next, [vec![7, 255, 255], vec![8, 0, 0]]);
 }

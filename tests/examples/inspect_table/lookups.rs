@@ -66,9 +66,8 @@ impl<'a> Asked<'a> {
     }
 
     /// The variances of the sampled kinds' reads: one filter's lookups match or not together.
-    pub(crate) fn variances(&self, contents: &[u8]) -> [f64; 2] {
+    pub(crate) fn variances(&self, contents: &[u8], reads: Reads) -> [f64; 2] {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
-        let reads = self.reads(contents);
         [BETWEEN, OWN].map(|kind| {
             let rate = reads[kind] / self.consulted(kind).max(f64::MIN_POSITIVE);
             let blocks = self.sampled.chunk_by(|a, b| a.block_offset == b.block_offset);

@@ -4,21 +4,22 @@
 //! drawn from, or that could contain its keys, are read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::ops::Range;
 
 use leveldb_filter::{BloomHash, bloom_hash};
 
-use crate::neighbours::{MAX_STEPS, Wheels, form, rank};
+use crate::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps, rank};
 use crate::table::Table;
 use crate::table::ranges::Ranges;
 use crate::terminal::float;
 
-/// Limits on data blocks, on keys of each kind, and on their bytes.
-const MAX_BLOCKS: usize = 2_048;
+/// Limits on data blocks at first, on keys of each kind and on data blocks, and on keys' bytes.
+const FEW_BLOCKS: usize = 2_048;
 const MAX_KEYS: usize = 20_000;
-const MAX_BYTES: usize = 2 << 20;
-/// How many keys are tried first to find out whether keys are dense.
-const NUM_TRIED: usize = 1_024;
+const MAX_BYTES: usize = 4 << 20;
+/// So many neighbouring blocks are drawn together: those of large values have one key each.
+const TOGETHER: usize = 4;
 
 /// The two kinds of keys that are looked up.
 pub(crate) const BETWEEN: usize = 0;
@@ -27,20 +28,24 @@ pub(crate) const OWN: usize = 1;
 pub(crate) struct Sample {
     /// In bytewise order.
     keys: Vec<Key>,
-    /// The number of keys of each kind.
+    /// The number of keys of each kind, and of lookups: some absent keys are looked up repeatedly.
     pub(crate) numbers: [usize; 2],
-    /// Whether the sample has all own keys, and all candidates for absent keys between them.
+    num_lookups: [usize; 2],
+    /// Whether the sample has all own keys.
     is_all: bool,
 }
 
+#[derive(Clone)]
 struct Key {
     bytes: Vec<u8>,
+    /// The next key of the same form, if known.
+    next: Option<Vec<u8>>,
     /// The first table that it was drawn from, and the first that has it, in `Get`'s order.
     drawn_from: usize,
     found_in: usize,
     is_deleted: bool,
-    /// Whether a key outside the sample lies between this key and the one before it.
-    is_behind_other: bool,
+    /// How often it is looked up.
+    number: usize,
 }
 
 const NO_TABLE: usize = usize::MAX;
@@ -69,29 +74,16 @@ type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
 impl Sample {
     pub(crate) fn draw(tables: &Tables<'_>) -> Self {
-        let (drawn, mut is_all) = drawn(tables);
-        let sample = |drawn: &[(Vec<u8>, usize)], wheels| {
-            let mut keys = with_neighbours(drawn, wheels);
-            tables.find(&mut keys);
-            known(keys)
-        };
-        let few = sample(&drawn[..drawn.len().min(NUM_TRIED)], Wheels::seen);
-        let is_dense = few.iter().all(|key| key.kind() == OWN);
-        // Between dense numbers no number is absent, but other strings are.
-        let wheels = if is_dense { |_: &[&Vec<u8>]| Wheels::all() } else { Wheels::seen };
-        let mut keys = sample(&drawn, wheels);
-        let between = keys.iter().filter(|key| key.kind() == BETWEEN);
-        let mut ranks: Vec<_> = between.map(|key| rank(&key.bytes)).collect();
-        ranks.sort_unstable();
-        if let Some(&max) = ranks.get(MAX_KEYS) {
-            keys.retain(|key| key.kind() == OWN || rank(&key.bytes) < max);
-            is_all = false;
-        }
-        let mut numbers = [0; 2];
-        for key in &keys {
-            numbers[key.kind()] += 1;
-        }
-        Self { keys, numbers, is_all }
+        let (mut keys, is_all) = drawn(tables);
+        tables.find(&mut keys);
+        // A key counts only where `Get` finds it.
+        keys.retain(|key| key.found_in == key.drawn_from);
+        let mut absent = absent(tables, &keys);
+        let numbers = [absent.len(), keys.len()];
+        let num_lookups = [absent.iter().map(|key| key.number).sum(), keys.len()];
+        keys.append(&mut absent);
+        keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+        Self { keys, numbers, num_lookups, is_all }
     }
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
@@ -101,7 +93,7 @@ impl Sample {
 
     /// Whether all keys of the kind are looked up.
     pub(crate) fn is_all(&self, kind: usize) -> bool {
-        self.is_all && self.numbers[kind] > 0
+        self.is_all && kind == OWN
     }
 
     pub(crate) fn num_deleted(&self) -> usize {
@@ -128,7 +120,7 @@ impl Sample {
             let place = table.place_of(&key.bytes, tables.trailer_len)?;
             Some(Lookup {
                 kind,
-                share: 1.0 / float(self.numbers[kind]),
+                share: float(key.number) / float(self.num_lookups[kind]),
                 block_offset: table.data_blocks()[place].offset(),
                 hash: bloom_hash(&key.bytes),
             })
@@ -138,9 +130,17 @@ impl Sample {
 }
 
 impl Key {
-    fn new(bytes: Vec<u8>, drawn_from: usize) -> Self {
-        let (found_in, is_deleted, is_behind_other) = (NO_TABLE, false, false);
-        Self { bytes, drawn_from, found_in, is_deleted, is_behind_other }
+    fn new(bytes: Vec<u8>, next: Option<Vec<u8>>, drawn_from: usize) -> Self {
+        let (found_in, is_deleted, number) = (NO_TABLE, false, 1);
+        Self { bytes, next, drawn_from, found_in, is_deleted, number }
+    }
+
+    /// Takes a key of the table that lies behind this one.
+    fn add_behind(&mut self, key: &[u8]) {
+        let is_nearer = self.next.as_ref().is_none_or(|next| key < next);
+        if is_nearer && form(key) == form(&self.bytes) {
+            self.next = Some(key.to_vec());
+        }
     }
 
     fn kind(&self) -> usize {
@@ -179,13 +179,17 @@ impl Tables<'_> {
             let block = &table.data_blocks()[place];
             let outcome = table.visit_keys_within(&mut budget, block, |key| {
                 let (user_key, trailer) = key.split_at(key.len().saturating_sub(self.trailer_len));
-                match keys[..num_in_block].binary_search_by(|one| one.bytes[..].cmp(user_key)) {
+                let at = keys[..num_in_block].binary_search_by(|one| one.bytes[..].cmp(user_key));
+                match at {
                     Ok(i) if order < keys[i].found_in => {
                         keys[i].found_in = order;
                         keys[i].is_deleted = trailer.first() == Some(&0);
                     }
-                    Err(i) if i < keys.len() => keys[i].is_behind_other = true,
                     _ => (),
+                }
+                let (Ok(i) | Err(i)) = at;
+                if let Some(before) = i.checked_sub(1) {
+                    keys[before].add_behind(user_key);
                 }
             });
             if outcome.is_err() {
@@ -196,80 +200,122 @@ impl Tables<'_> {
     }
 }
 
-/// The own keys that were drawn from the table where `Get` finds them, each followed by its absent
-/// neighbours, so that none counts twice.
-fn known(keys: Vec<Key>) -> Vec<Key> {
-    let mut known: Vec<Key> = Vec::new();
-    let mut gap = None;
-    for key in keys {
-        let is_absent = key.found_in == NO_TABLE && key.drawn_from == NO_TABLE;
-        if key.is_behind_other || !is_absent {
-            close(&mut known, gap.take());
-        }
-        if is_absent && gap.is_some() {
-            known.push(key);
-        } else if !is_absent && key.found_in == key.drawn_from {
-            known.push(key);
-            gap = Some(known.len());
-        }
-    }
-    close(&mut known, gap);
-    known
-}
-
-/// Replaces the neighbours in a gap too wide to count through by one key: between two bursts lie
-/// more keys than anywhere else, but hardly anybody asks for them.
-fn close(known: &mut Vec<Key>, gap: Option<usize>) {
-    if let Some(start) = gap.filter(|start| known.len() - start > MAX_STEPS) {
-        known.drain(start..known.len() - 1);
-    }
-}
-
-/// Keys of random blocks, each with the first table it was drawn from, and whether these are all.
-fn drawn(tables: &Tables<'_>) -> (Vec<(Vec<u8>, usize)>, bool) {
-    let (blocks, mut is_all) = random_blocks(tables);
-    let mut drawn = BTreeMap::new();
-    let (mut num_bytes, mut max_rank) = (0, u64::MAX);
-    for (i, places) in blocks {
-        let order = tables.order(i);
-        let mut add = |key: &[u8]| {
-            let user_key = &key[..key.len().saturating_sub(tables.trailer_len)];
-            let rank = rank(user_key);
-            if rank > max_rank {
-                return;
-            }
-            let first = drawn.entry((rank, user_key.to_vec())).or_insert_with(|| {
-                num_bytes += user_key.len();
-                order
-            });
-            *first = order.min(*first);
-            while drawn.len() > MAX_KEYS || num_bytes > MAX_BYTES {
-                let Some(((highest, key), _)) = drawn.pop_last() else { break };
-                num_bytes -= key.len();
-                (max_rank, is_all) = (highest, false);
-            }
-        };
-        (tables.visit)(i, &mut |table| {
-            let mut budget = table.key_budget();
-            for block in places.iter().filter_map(|&place| table.data_blocks().get(place)) {
-                // The error is reported when the whole table is read.
-                let _ = table.visit_keys_within(&mut budget, block, &mut add);
-            }
+/// Absent keys between the present ones of the same form, in order.
+fn absent(tables: &Tables<'_>, present: &[Key]) -> Vec<Key> {
+    let mut by_form: Vec<Neighbours<'_>> =
+        present.iter().map(|key| (&key.bytes[..], key.next.as_deref())).collect();
+    by_form.sort_by_cached_key(|(key, _)| form(key));
+    let mut absent: Vec<Key> = Vec::new();
+    // The later ways are for gaps of equal width, and for keys without gaps.
+    for between in [in_gaps, counted_as_seen, counted_by_bytes] {
+        let alike = by_form.chunk_by(|(a, _), (b, _)| form(a) == form(b));
+        let keys = alike.flat_map(|alike| between(alike, MAX_KEYS * alike.len() / present.len()));
+        absent = keys.map(|key| Key::new(key, None, NO_TABLE)).collect();
+        absent.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+        absent.dedup_by(|a, b| {
+            let is_equal = a.bytes == b.bytes;
+            b.number += if is_equal { a.number } else { 0 };
+            is_equal
         });
+        tables.find(&mut absent);
+        absent.retain(|key| key.kind() == BETWEEN);
+        if !absent.is_empty() {
+            break;
+        }
     }
-    (drawn.into_iter().map(|((_, key), from)| (key, from)).collect(), is_all)
+    if absent.len() > MAX_KEYS {
+        absent.sort_by_cached_key(|key| rank(&key.bytes));
+        absent.truncate(MAX_KEYS);
+    }
+    absent
 }
 
-/// The places of random blocks, by table, and whether these are all.
-fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
+/// Keys of random blocks in order, each with the first table that it was drawn from, and whether
+/// these are all.
+fn drawn(tables: &Tables<'_>) -> (Vec<Key>, bool) {
+    let few = Drawn::of(tables, FEW_BLOCKS);
+    let num_blocks = MAX_KEYS * FEW_BLOCKS / few.keys.len().max(1);
+    let is_enough = few.is_all || few.max_rank < u64::MAX;
+    let drawn = if is_enough { few } else { Drawn::of(tables, num_blocks.min(MAX_KEYS)) };
+    let mut keys: Vec<_> = drawn.keys.into_values().collect();
+    keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+    (keys, drawn.is_all)
+}
+
+struct Drawn {
+    /// By their ranks.
+    keys: BTreeMap<(u64, Vec<u8>), Key>,
+    num_bytes: usize,
+    /// The rank of the least key that there was no room for.
+    max_rank: u64,
+    is_all: bool,
+}
+
+impl Drawn {
+    fn of(tables: &Tables<'_>, max_blocks: usize) -> Self {
+        let (blocks, is_all) = random_blocks(tables, max_blocks);
+        let mut drawn = Self { keys: BTreeMap::new(), num_bytes: 0, max_rank: u64::MAX, is_all };
+        for (i, places) in blocks {
+            (tables.visit)(i, &mut |table| drawn.add_blocks((tables, i), table, &places));
+        }
+        drawn
+    }
+
+    fn add_blocks(
+        &mut self,
+        (tables, i): (&Tables<'_>, usize),
+        table: &Table<'_>,
+        places: &[usize],
+    ) {
+        let order = tables.order(i);
+        let mut budget = table.key_budget();
+        // The last key of each form, until there is a gap between the blocks.
+        let mut last: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        for together in places.chunk_by(|a, b| a + 1 == *b) {
+            for block in together.iter().filter_map(|&place| table.data_blocks().get(place)) {
+                // The error is reported when the whole table is read.
+                let _ = table.visit_keys_within(&mut budget, block, |key| {
+                    let key = &key[..key.len().saturating_sub(tables.trailer_len)];
+                    match last.insert(form(key), key.to_vec()) {
+                        Some(last) if last != key => self.add(order, last, Some(key)),
+                        _ => (),
+                    }
+                });
+            }
+            for last in mem::take(&mut last).into_values() {
+                self.add(order, last, None);
+            }
+        }
+    }
+
+    fn add(&mut self, order: usize, key: Vec<u8>, next: Option<&[u8]>) {
+        let rank = rank(&key);
+        if rank > self.max_rank {
+            return;
+        }
+        let first = self.keys.entry((rank, key.clone())).or_insert_with(|| {
+            self.num_bytes += key.len() + next.map_or(0, <[u8]>::len);
+            Key::new(key, next.map(<[u8]>::to_vec), order)
+        });
+        first.drawn_from = order.min(first.drawn_from);
+        while self.keys.len() > MAX_KEYS || self.num_bytes > MAX_BYTES {
+            let Some(((highest, _), key)) = self.keys.pop_last() else { break };
+            self.num_bytes -= key.bytes.len() + key.next.map_or(0, |next| next.len());
+            (self.max_rank, self.is_all) = (highest, false);
+        }
+    }
+}
+
+/// The places of random blocks in order, by table, and whether these are all.
+fn random_blocks(tables: &Tables<'_>, max_blocks: usize) -> (BTreeMap<usize, Vec<usize>>, bool) {
     let mut blocks = BTreeSet::new();
     let mut is_all = true;
     for i in 0..tables.number {
         (tables.visit)(i, &mut |table| {
             for place in 0..table.data_blocks().len() {
-                let numbers = [i, place].map(|number| (number as u64).to_le_bytes()).concat();
-                blocks.insert((rank(&numbers), i, place));
-                is_all &= blocks.len() <= MAX_BLOCKS || blocks.pop_last().is_none();
+                let numbers = [i, place / TOGETHER].map(|number| (number as u64).to_le_bytes());
+                blocks.insert((rank(&numbers.concat()), i, place));
+                is_all &= blocks.len() <= max_blocks || blocks.pop_last().is_none();
             }
         });
     }
@@ -277,23 +323,8 @@ fn random_blocks(tables: &Tables<'_>) -> (BTreeMap<usize, Vec<usize>>, bool) {
     for (_, i, place) in blocks {
         by_table.entry(i).or_default().push(place);
     }
-    (by_table, is_all)
-}
-
-/// The drawn keys and their neighbours, some of which may be absent, in order.
-fn with_neighbours(drawn: &[(Vec<u8>, usize)], wheels: fn(&[&Vec<u8>]) -> Wheels) -> Vec<Key> {
-    let mut by_form: Vec<_> = drawn.iter().map(|(key, _)| key).collect();
-    let greatest = by_form.iter().copied().max();
-    by_form.sort_by_cached_key(|key| form(key));
-    let mut keys: Vec<_> = drawn.iter().map(|(key, from)| Key::new(key.clone(), *from)).collect();
-    for alike in by_form.chunk_by(|a, b| form(a) == form(b)) {
-        let wheels = wheels(alike);
-        let neighbours = alike.iter().flat_map(|key| wheels.neighbours(key));
-        let between = neighbours.filter(|key| Some(key) < greatest);
-        keys.extend(between.map(|key| Key::new(key, NO_TABLE)));
+    for places in by_table.values_mut() {
+        places.sort_unstable();
     }
-    // Of equal keys, keep the one that was drawn.
-    keys.sort_unstable_by(|a, b| (&a.bytes, a.drawn_from).cmp(&(&b.bytes, b.drawn_from)));
-    keys.dedup_by(|a, b| a.bytes == b.bytes);
-    keys
+    (by_table, is_all)
 }

@@ -60,6 +60,7 @@ impl Inspection {
         };
         let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
         let num_keys = survey.num_keys();
+        let reads_today = today.map(|contents| asked.reads(contents));
         let measure = || OtherFilters::measure(&asked, &keys.hashes);
         Ok(Self {
             file_len: source.len(),
@@ -67,8 +68,10 @@ impl Inspection {
             num_keys,
             num_user_keys: keys.num_distinct,
             num_deletions: if keys.trailer_len == 0 { 0 } else { survey.num_deletions },
-            reads: today.map(|contents| asked.reads(contents)),
-            variances: today.map_or([0.0; 2], |contents| asked.variances(contents)),
+            reads: reads_today,
+            variances: today
+                .zip(reads_today)
+                .map_or([0.0; 2], |(contents, reads)| asked.variances(contents, reads)),
             consulted: [BETWEEN, OWN].map(|kind| asked.consulted(kind)),
             others: (num_keys > 0).then(measure),
             filters,
