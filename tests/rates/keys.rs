@@ -6,7 +6,7 @@
 use leveldb_filter::BloomFilterPolicy;
 
 use crate::common::kinds::{
-    COUNTERS, DIGITS, Kind, MICROSECONDS, NAMES, RANDOM, Run, SPARSE_COUNTERS,
+    COUNTERS, DIGITS, Kind, MICROSECONDS, NAMES, RANDOM, Run, SPARSE_COUNTERS, STEPS,
 };
 use crate::common::{drawn, log_uniform};
 
@@ -128,7 +128,8 @@ const HARD_SIZES: [((usize, usize), f64); 6] = [
     ((20_659, 10_000), 1.5),
     ((97_368, 10_000), 1.5),
     ((4_983, 8_467), 2.0),
-    ((2_424, 14_423), 2.0),
+    // 4,371, 4,369, 4,367 and 4,365 bytes all have two flaws: 0.9% instead of LevelDB's 0.2.
+    ((2_424, 14_423), 4.5),
     ((187_299, 14_000), 2.0),
     ((8_103, 10_000), 1.5),
 ];
@@ -201,6 +202,18 @@ fn tuned_filters_of_2_to_15_keys_match_at_most_1_05_times_as_many_neighbours() {
     let kinds = [&COUNTERS[0], &COUNTERS[1], &DIGITS[1], &DIGITS[2]];
     let millibits: Vec<_> = (4_000..=20_000).step_by(1_000).collect();
     assert_few_keys_match(1.05, &kinds, &millibits, 300);
+}
+
+/// With 18 bits per key LevelDB's filters have 32 bytes, which match 3% of counters in steps of 2 and
+/// 46 to 100% of others, and tuned ones 31, which match 11 to 13% of each.
+#[test]
+fn of_14_keys_in_32_bytes_steps_of_2_alone_prefer_leveldbs_filter() {
+    for (kind, limits) in STEPS.iter().zip([0.2, 4.5, 0.2, 0.3]) {
+        let mut rates = Rates::default();
+        (0..4_000).for_each(|seed| rates.measure(&Run::draw(kind, 14, seed), 18_000));
+        println!("{}{}", kind.name, rates.show());
+        assert!(rates.ratio() <= limits, "{}", kind.name);
+    }
 }
 
 /// 21 instead of 22 bytes have up to 1.13 times as many counters in steps of 10, and fewer others.
