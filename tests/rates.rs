@@ -6,6 +6,7 @@ mod common;
 
 mod rates {
     mod blocks;
+    mod claims;
     mod fit;
     mod keys;
     mod lengths;
