@@ -105,8 +105,8 @@ impl BloomFilterPolicy {
     /// [`with_num_probes`](Self::with_num_probes).
     ///
     /// A filter's bits take as many bytes as LevelDB's, or an odd number of them that is at most 3
-    /// below; 7 from 256 bytes up, and 0.3% from 8 KiB up. With 10 bits per key, filters of 28,000
-    /// to 137 million keys have two more probes, which makes lookups slower.
+    /// below; 7 from 256 bytes up, and 0.3% from 8 KiB up. With 10 bits per key, filters of 28,100
+    /// to 136 million keys have two more probes, which makes lookups slower.
     ///
     /// LevelDB's probes have [known flaws](https://github.com/facebook/rocksdb/issues/4120), worst at
     /// some lengths and for keys that end in a [big-endian

@@ -34,8 +34,8 @@ fn percentiles(what: &str, figures: impl Iterator<Item = (f64, String)>) -> [f64
 
 #[test]
 #[ignore = "a search"]
-fn filters_of_28_000_to_137_million_keys_have_two_more_probes() {
-    for num_keys in sizes(28e3, 137e6, 1).take(1_000_000).chain([168_594, 54_079, 1_697_378]) {
+fn filters_of_28_100_to_136_million_keys_have_two_more_probes() {
+    for num_keys in sizes(28_100.0, 136e6, 1).take(1_000_000).chain([168_594, 54_079, 1_697_378]) {
         assert_eq!(LEVELDB.tuned().shape(num_keys).num_probes(), 8, "{num_keys} keys");
     }
 }
@@ -49,7 +49,7 @@ fn leveldbs_filters_of_20_to_20_000_random_keys_match_about_1_percent() {
     };
     let sizes = sizes(20.0, 20e3, 2).take(300).chain([20, 20_000, 15_000, 35]);
     let [least, _, most] = percentiles("LevelDB's with random keys", sizes.map(rate));
-    assert!(least > 0.008 && most < 0.0115);
+    assert!(least > 0.008 && most < 0.013);
 }
 
 #[test]
