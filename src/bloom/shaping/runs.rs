@@ -6,7 +6,8 @@ use super::tuned::{Expected, expected};
 use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 
 /// Runs get equal bits unless another choice has 5% fewer false positives: rates are no more
-/// precise.
+/// precise. With 10% sums are 9% larger where this decides, with 0% they are 1% smaller, but some
+/// 1.09 times those of equal bits.
 const CERTAIN: f64 = 0.95;
 
 /// The filters of a sorted run, of which a lookup consults one: those of a level's tables, or that
@@ -211,7 +212,8 @@ pub(in crate::bloom) fn millibits_for_runs(
     }
     let equal = (CERTAIN, equal(&hulls, millibits));
 
-    // What is spent before may be what the first step of a long run lacks.
+    // What is spent before may be what the first step of a long run lacks. Without this, one in 60
+    // sums of small runs is 13% larger, some are 7 times the least.
     let steps = steps(&hulls);
     let mut first: Vec<_> = steps.iter().filter(|step| step.from.len == 0).collect();
     first.sort_by_key(|step| Reverse(step.to.len));
