@@ -69,9 +69,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// and instead of 99.8% with 1,000. Only filters of random keys with empty values, or with
     /// values above 1,300 bytes, have fewer false positives by 11.
     ///
-    /// Longer ranges let many keys wait in memory: at most three times their bytes and 64 bytes more
-    /// for each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not one
-    /// or two in all, as with 2 KiB and values of 50 bytes and more.
+    /// Longer ranges let many keys wait in memory: at most three times their bytes and 64 bytes
+    /// more for each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not
+    /// one or two in all, as with 2 KiB and values of 50 bytes and more.
     ///
     /// [tuned]: crate::BloomFilterPolicy::tuned
     ///
