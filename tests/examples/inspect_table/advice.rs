@@ -6,6 +6,7 @@ use super::settings::Setting;
 use super::survey::Survey;
 use super::table::Filters;
 use super::what_if::{self, Candidate, Proposal};
+use crate::neighbours::Neighbours;
 use crate::terminal::{columns, float, grouped, long, wrapped};
 
 /// Each kind of lookups, and what it would be with random hashes.
@@ -122,15 +123,15 @@ fn reason(survey: &Survey<'_>, reads: &Reads) -> Option<String> {
 /// How long keys are, and how alike most neighbours.
 fn description(sample: &Sample) -> Option<String> {
     let keys: Vec<_> = sample.live_keys().collect();
-    let lens = keys.iter().map(|key| key.len());
+    let lens = keys.iter().map(|(key, _)| key.len());
     let (shortest, longest) = (lens.clone().min()?, lens.max()?);
     let len =
         if shortest == longest { format!("{longest}") } else { format!("{shortest} to {longest}") };
-    let unlike = |pair: &[&[u8]]| {
-        let alike = pair[0].iter().zip(pair[1]).take_while(|(a, b)| a == b).count();
-        pair[1].len() - alike
+    let unlike = |&(key, next): &Neighbours<'_>| {
+        let alike = key.iter().zip(next?).take_while(|(a, b)| a == b).count();
+        Some(key.len() - alike)
     };
-    let mut unlike: Vec<_> = keys.windows(2).map(unlike).collect();
+    let mut unlike: Vec<_> = keys.iter().filter_map(unlike).collect();
     unlike.sort_unstable();
     let last = match unlike.get(unlike.len() / 2)? {
         1 => "last".into(),

@@ -12,6 +12,7 @@ use crate::terminal::{Progress, paths, unknown};
 
 mod advice;
 pub(crate) mod database;
+mod drawn;
 pub(crate) mod filters;
 pub(crate) mod lookups;
 mod report;

@@ -3,23 +3,18 @@
 //! However large the database is, memory holds only the sample, and only the blocks that it is
 //! drawn from, or that could contain its keys, are read.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 use std::ops::Range;
 
 use leveldb_filter::{BloomHash, bloom_hash};
 
+use super::drawn::drawn;
 use crate::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps, rank};
 use crate::table::Table;
 use crate::table::ranges::Ranges;
 use crate::terminal::float;
 
-/// Limits on data blocks at first, on keys of each kind and on data blocks, and on keys' bytes.
-const FEW_BLOCKS: usize = 2_048;
-const MAX_KEYS: usize = 20_000;
-const MAX_BYTES: usize = 4 << 20;
-/// So many neighbouring blocks are drawn together: those of large values have one key each.
-const TOGETHER: usize = 4;
+/// How many keys of each kind a sample may have.
+pub(super) const MAX_KEYS: usize = 20_000;
 
 /// The two kinds of keys that are looked up.
 pub(crate) const BETWEEN: usize = 0;
@@ -35,13 +30,12 @@ pub(crate) struct Sample {
     is_all: bool,
 }
 
-#[derive(Clone)]
-struct Key {
-    bytes: Vec<u8>,
+pub(super) struct Key {
+    pub(super) bytes: Vec<u8>,
     /// The next key of the same form, if known.
-    next: Option<Vec<u8>>,
+    pub(super) next: Option<Vec<u8>>,
     /// The first table that it was drawn from, and the first that has it, in `Get`'s order.
-    drawn_from: usize,
+    pub(super) drawn_from: usize,
     found_in: usize,
     is_deleted: bool,
     /// How often it is looked up.
@@ -96,15 +90,13 @@ impl Sample {
         self.is_all && kind == OWN
     }
 
-    pub(crate) fn num_deleted(&self) -> usize {
-        self.keys.iter().filter(|key| key.is_deleted).count()
-    }
-
-    /// The own keys that are not deleted, or all own keys if all are deleted.
-    pub(crate) fn live_keys(&self) -> impl Iterator<Item = &[u8]> {
-        let any_is_live = self.num_deleted() < self.numbers[OWN];
-        let own = self.keys.iter().filter(|key| key.kind() == OWN);
-        own.filter(move |key| !any_is_live || !key.is_deleted).map(|key| &key.bytes[..])
+    /// The own keys that are not deleted, or all own keys if all are deleted, each with the next one
+    /// of its form if that is known.
+    pub(crate) fn live_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
+        let own = || self.keys.iter().filter(|key| key.kind() == OWN);
+        let all_are_deleted = own().all(|key| key.is_deleted);
+        let live = own().filter(move |key| all_are_deleted || !key.is_deleted);
+        live.map(Key::neighbours)
     }
 
     /// The lookups that consult a table although it does not have the key.
@@ -130,7 +122,7 @@ impl Sample {
 }
 
 impl Key {
-    fn new(bytes: Vec<u8>, next: Option<Vec<u8>>, drawn_from: usize) -> Self {
+    pub(super) fn new(bytes: Vec<u8>, next: Option<Vec<u8>>, drawn_from: usize) -> Self {
         let (found_in, is_deleted, number) = (NO_TABLE, false, 1);
         Self { bytes, next, drawn_from, found_in, is_deleted, number }
     }
@@ -143,6 +135,10 @@ impl Key {
         }
     }
 
+    fn neighbours(&self) -> Neighbours<'_> {
+        (&self.bytes, self.next.as_deref())
+    }
+
     fn kind(&self) -> usize {
         if self.found_in == NO_TABLE { BETWEEN } else { OWN }
     }
@@ -150,7 +146,7 @@ impl Key {
 
 impl Tables<'_> {
     /// The table's place in the order in which `Get` consults them.
-    fn order(&self, i: usize) -> usize {
+    pub(super) fn order(&self, i: usize) -> usize {
         self.ranges.as_ref().map_or(0, |ranges| ranges.order(i))
     }
 
@@ -180,16 +176,13 @@ impl Tables<'_> {
             let outcome = table.visit_keys_within(&mut budget, block, |key| {
                 let (user_key, trailer) = key.split_at(key.len().saturating_sub(self.trailer_len));
                 let at = keys[..num_in_block].binary_search_by(|one| one.bytes[..].cmp(user_key));
-                match at {
-                    Ok(i) if order < keys[i].found_in => {
-                        keys[i].found_in = order;
-                        keys[i].is_deleted = trailer.first() == Some(&0);
-                    }
-                    _ => (),
-                }
                 let (Ok(i) | Err(i)) = at;
-                if let Some(before) = i.checked_sub(1) {
-                    keys[before].add_behind(user_key);
+                if i > 0 {
+                    keys[i - 1].add_behind(user_key);
+                }
+                if at.is_ok() && order < keys[i].found_in {
+                    keys[i].found_in = order;
+                    keys[i].is_deleted = trailer.first() == Some(&0);
                 }
             });
             if outcome.is_err() {
@@ -202,8 +195,7 @@ impl Tables<'_> {
 
 /// Absent keys between the present ones of the same form, in order.
 fn absent(tables: &Tables<'_>, present: &[Key]) -> Vec<Key> {
-    let mut by_form: Vec<Neighbours<'_>> =
-        present.iter().map(|key| (&key.bytes[..], key.next.as_deref())).collect();
+    let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
     let mut absent: Vec<Key> = Vec::new();
     // The later ways are for gaps of equal width, and for keys without gaps.
@@ -228,103 +220,4 @@ fn absent(tables: &Tables<'_>, present: &[Key]) -> Vec<Key> {
         absent.truncate(MAX_KEYS);
     }
     absent
-}
-
-/// Keys of random blocks in order, each with the first table that it was drawn from, and whether
-/// these are all.
-fn drawn(tables: &Tables<'_>) -> (Vec<Key>, bool) {
-    let few = Drawn::of(tables, FEW_BLOCKS);
-    let num_blocks = MAX_KEYS * FEW_BLOCKS / few.keys.len().max(1);
-    let is_enough = few.is_all || few.max_rank < u64::MAX;
-    let drawn = if is_enough { few } else { Drawn::of(tables, num_blocks.min(MAX_KEYS)) };
-    let mut keys: Vec<_> = drawn.keys.into_values().collect();
-    keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-    (keys, drawn.is_all)
-}
-
-struct Drawn {
-    /// By their ranks.
-    keys: BTreeMap<(u64, Vec<u8>), Key>,
-    num_bytes: usize,
-    /// The rank of the least key that there was no room for.
-    max_rank: u64,
-    is_all: bool,
-}
-
-impl Drawn {
-    fn of(tables: &Tables<'_>, max_blocks: usize) -> Self {
-        let (blocks, is_all) = random_blocks(tables, max_blocks);
-        let mut drawn = Self { keys: BTreeMap::new(), num_bytes: 0, max_rank: u64::MAX, is_all };
-        for (i, places) in blocks {
-            (tables.visit)(i, &mut |table| drawn.add_blocks((tables, i), table, &places));
-        }
-        drawn
-    }
-
-    fn add_blocks(
-        &mut self,
-        (tables, i): (&Tables<'_>, usize),
-        table: &Table<'_>,
-        places: &[usize],
-    ) {
-        let order = tables.order(i);
-        let mut budget = table.key_budget();
-        // The last key of each form, until there is a gap between the blocks.
-        let mut last: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
-        for together in places.chunk_by(|a, b| a + 1 == *b) {
-            for block in together.iter().filter_map(|&place| table.data_blocks().get(place)) {
-                // The error is reported when the whole table is read.
-                let _ = table.visit_keys_within(&mut budget, block, |key| {
-                    let key = &key[..key.len().saturating_sub(tables.trailer_len)];
-                    match last.insert(form(key), key.to_vec()) {
-                        Some(last) if last != key => self.add(order, last, Some(key)),
-                        _ => (),
-                    }
-                });
-            }
-            for last in mem::take(&mut last).into_values() {
-                self.add(order, last, None);
-            }
-        }
-    }
-
-    fn add(&mut self, order: usize, key: Vec<u8>, next: Option<&[u8]>) {
-        let rank = rank(&key);
-        if rank > self.max_rank {
-            return;
-        }
-        let first = self.keys.entry((rank, key.clone())).or_insert_with(|| {
-            self.num_bytes += key.len() + next.map_or(0, <[u8]>::len);
-            Key::new(key, next.map(<[u8]>::to_vec), order)
-        });
-        first.drawn_from = order.min(first.drawn_from);
-        while self.keys.len() > MAX_KEYS || self.num_bytes > MAX_BYTES {
-            let Some(((highest, _), key)) = self.keys.pop_last() else { break };
-            self.num_bytes -= key.bytes.len() + key.next.map_or(0, |next| next.len());
-            (self.max_rank, self.is_all) = (highest, false);
-        }
-    }
-}
-
-/// The places of random blocks in order, by table, and whether these are all.
-fn random_blocks(tables: &Tables<'_>, max_blocks: usize) -> (BTreeMap<usize, Vec<usize>>, bool) {
-    let mut blocks = BTreeSet::new();
-    let mut is_all = true;
-    for i in 0..tables.number {
-        (tables.visit)(i, &mut |table| {
-            for place in 0..table.data_blocks().len() {
-                let numbers = [i, place / TOGETHER].map(|number| (number as u64).to_le_bytes());
-                blocks.insert((rank(&numbers.concat()), i, place));
-                is_all &= blocks.len() <= max_blocks || blocks.pop_last().is_none();
-            }
-        });
-    }
-    let mut by_table: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (_, i, place) in blocks {
-        by_table.entry(i).or_default().push(place);
-    }
-    for places in by_table.values_mut() {
-        places.sort_unstable();
-    }
-    (by_table, is_all)
 }

@@ -60,7 +60,7 @@ impl<'a> Survey<'a> {
         survey.shares = match &survey.sampled {
             Some((sample, Tables { ranges: Some(ranges), .. })) => {
                 let known = survey.share_known();
-                let shares = ranges.shares(sample.live_keys());
+                let shares = ranges.shares(sample.live_keys().map(|(key, _)| key));
                 Some(shares.into_iter().map(|share| share * known).collect())
             }
             _ if group.database.is_some() => None,

@@ -1,0 +1,111 @@
+//! Draws the own keys of a sample from random data blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+
+use super::sample::{Key, MAX_KEYS, Tables};
+use crate::neighbours::{form, rank};
+use crate::table::Table;
+
+/// Limits on data blocks: at first, and where these have few keys.
+const FEW_BLOCKS: usize = 2_048;
+const MAX_BLOCKS: usize = MAX_KEYS;
+/// So many neighbouring blocks are drawn together: those of large values have one key each.
+const TOGETHER: usize = 4;
+/// A limit on the bytes of all keys.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Keys of random blocks in order, each with the first table that it was drawn from, and whether
+/// these are all.
+pub(super) fn drawn(tables: &Tables<'_>) -> (Vec<Key>, bool) {
+    let few = Drawn::of(tables, FEW_BLOCKS);
+    let num_blocks = MAX_KEYS * FEW_BLOCKS / few.keys.len().max(1);
+    let is_enough = few.is_all || few.max_rank < u64::MAX;
+    let drawn = if is_enough { few } else { Drawn::of(tables, num_blocks.min(MAX_BLOCKS)) };
+    let mut keys: Vec<_> = drawn.keys.into_values().collect();
+    keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+    (keys, drawn.is_all)
+}
+
+struct Drawn {
+    /// By their ranks.
+    keys: BTreeMap<(u64, Vec<u8>), Key>,
+    num_bytes: usize,
+    /// The rank of the least key that there was no room for.
+    max_rank: u64,
+    is_all: bool,
+}
+
+impl Drawn {
+    fn of(tables: &Tables<'_>, max_blocks: usize) -> Self {
+        let (blocks, is_all) = random_blocks(tables, max_blocks);
+        let mut drawn = Self { keys: BTreeMap::new(), num_bytes: 0, max_rank: u64::MAX, is_all };
+        for blocks in blocks.chunk_by(|(a, _), (b, _)| a == b) {
+            let i = blocks[0].0;
+            (tables.visit)(i, &mut |table| drawn.add_blocks((tables, i), table, blocks));
+        }
+        drawn
+    }
+
+    fn add_blocks(
+        &mut self,
+        (tables, i): (&Tables<'_>, usize),
+        table: &Table<'_>,
+        blocks: &[(usize, usize)],
+    ) {
+        let order = tables.order(i);
+        let mut budget = table.key_budget();
+        // The last key of each form, until there is a gap between the blocks.
+        let mut last: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        for together in blocks.chunk_by(|(_, a), (_, b)| a + 1 == *b) {
+            for block in together.iter().filter_map(|&(_, place)| table.data_blocks().get(place)) {
+                // The error is reported when the whole table is read.
+                let _ = table.visit_keys_within(&mut budget, block, |key| {
+                    let key = &key[..key.len().saturating_sub(tables.trailer_len)];
+                    match last.insert(form(key), key.to_vec()) {
+                        Some(last) if last != key => self.add(order, last, Some(key)),
+                        _ => (),
+                    }
+                });
+            }
+            for last in mem::take(&mut last).into_values() {
+                self.add(order, last, None);
+            }
+        }
+    }
+
+    fn add(&mut self, order: usize, key: Vec<u8>, next: Option<&[u8]>) {
+        let rank = rank(&key);
+        if rank > self.max_rank {
+            return;
+        }
+        let first = self.keys.entry((rank, key.clone())).or_insert_with(|| {
+            self.num_bytes += key.len() + next.map_or(0, <[u8]>::len);
+            Key::new(key, next.map(<[u8]>::to_vec), order)
+        });
+        first.drawn_from = order.min(first.drawn_from);
+        while self.keys.len() > MAX_KEYS || self.num_bytes > MAX_BYTES {
+            let Some(((highest, _), key)) = self.keys.pop_last() else { break };
+            self.num_bytes -= key.bytes.len() + key.next.map_or(0, |next| next.len());
+            (self.max_rank, self.is_all) = (highest, false);
+        }
+    }
+}
+
+/// Random blocks in order, each as its table and its place there, and whether these are all.
+fn random_blocks(tables: &Tables<'_>, max_blocks: usize) -> (Vec<(usize, usize)>, bool) {
+    let mut blocks = BTreeSet::new();
+    let mut is_all = true;
+    for i in 0..tables.number {
+        (tables.visit)(i, &mut |table| {
+            for place in 0..table.data_blocks().len() {
+                let numbers = [i, place / TOGETHER].map(|number| (number as u64).to_le_bytes());
+                blocks.insert((rank(&numbers.concat()), (i, place)));
+                is_all &= blocks.len() <= max_blocks || blocks.pop_last().is_none();
+            }
+        });
+    }
+    let mut blocks: Vec<_> = blocks.into_iter().map(|(_, block)| block).collect();
+    blocks.sort_unstable();
+    (blocks, is_all)
+}
