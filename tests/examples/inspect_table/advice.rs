@@ -15,6 +15,8 @@ const KINDS: [(usize, usize); 2] = [(BETWEEN, RANDOM), (OWN, OWN_AT_RANDOM)];
 /// Filters fail that read so many times what they would with random hashes, and so much more.
 const TIMES: f64 = 3.0;
 const MORE: f64 = 20.0;
+/// Filters that take less of the files need not be smaller.
+const SMALL: u64 = 500;
 /// A difference of fewer reads, or of fewer standard errors, needs no reason.
 const NEEDS_REASON: f64 = 5.0;
 const NUM_ERRORS: f64 = 3.0;
@@ -26,8 +28,9 @@ pub(crate) fn on_filters(survey: &Survey<'_>, log_len: u64) -> Vec<String> {
     if survey.is_comparable() {
         rows = what_if::best(survey, &what_if::proposals(survey));
     }
+    let is_small = today.num_bytes as u64 <= survey.totals().file_len / SMALL;
     rows.retain(|Proposal { candidate, .. }| {
-        candidate.saves_reads(&today) || candidate.saves_bytes(&today)
+        candidate.saves_reads(&today) || !is_small && candidate.saves_bytes(&today)
     });
     let mut lines = wrapped(&verdict(survey, &today, &rows), "  ");
     if survey.unjudged().0 < survey.tables.len() {
@@ -152,8 +155,8 @@ fn table(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> Vec<Strin
     };
     let of_rows = rows.iter().map(|row| cells(&row.candidate, row.setting.name()));
     let mut lines = columns(titles, std::iter::once(cells(today, "today".into())).chain(of_rows));
-    let has_room = |row: &Proposal| row.candidate.num_bytes <= today.num_bytes;
-    lines.extend(rows.iter().flat_map(|row| row.setting.lines(has_room(row))));
+    let lines_of = |row: &Proposal| row.setting.lines(what_if::fits(survey, &row.setting));
+    lines.extend(rows.iter().flat_map(lines_of));
     let then = "Tables keep their filters until they are rewritten, and CompactRange does not \
         rewrite the last level.";
     lines.extend(wrapped(then, ""));

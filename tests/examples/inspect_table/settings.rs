@@ -97,9 +97,10 @@ impl Setting {
         }
     }
 
-    /// Whether only the numbers of bits differ.
+    /// Whether only the numbers of bits differ, or the block size is today's.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        Self { bits_per_key: other.bits_per_key, ..*self } == *other
+        let block_size = if self.block_size == 0 { other.block_size } else { self.block_size };
+        Self { bits_per_key: other.bits_per_key, block_size, ..*self } == *other
     }
 
     /// What to write into a program, or to run, by whether filters fit where today's are.

@@ -260,7 +260,7 @@ pub(crate) struct Totals {
     pub(crate) keys: usize,
     pub(crate) distinct: usize,
     pub(crate) deleted: usize,
-    file_len: u64,
+    pub(crate) file_len: u64,
     pub(crate) filter_bytes: usize,
     filter_bits: usize,
     /// Keys in tables that have filters.

@@ -9,9 +9,9 @@ use super::lookups::{Asked, RANDOM, Reads};
 use super::sample::{BETWEEN, Lookup, OWN};
 use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, WRITERS, Writer};
 use super::survey::Survey;
-use super::table::SurveyedBlock;
+use super::table::{Filters, SurveyedBlock};
 use crate::random;
-use crate::terminal::ratio;
+use crate::terminal::{float, ratio};
 
 /// Fewer wasted reads of missing and of existing keys together, per 1,000 lookups of each, are not
 /// worth a change, and so are fewer bytes saved than one in this many.
@@ -50,12 +50,13 @@ impl OtherFilters {
         let mut lookups: Vec<_> = asked.sampled.iter().collect();
         // Where keys descend, so do the lookups' blocks.
         lookups.sort_by_key(|lookup| lookup.block_offset);
+        let lookups = placed(&lookups, asked.blocks);
         // How many random hashes ask for each lookup.
         let times = (asked.at_random.total / 100).div_ceil(lookups.len().max(1)).min(10);
         let settings = Setting::all();
         let (mut num_bytes, mut reads) = (Vec::new(), Vec::new());
         for of_size in settings.chunk_by(|a, b| a.block_size == b.block_size) {
-            let blocks = joined(asked.blocks, of_size[0].block_size);
+            let blocks = cut(asked.blocks, of_size[0].block_size);
             for setting in of_size {
                 let candidate = Candidate::measure(setting, &blocks, hashes, &lookups, times);
                 num_bytes.push(candidate.num_bytes);
@@ -71,20 +72,44 @@ impl OtherFilters {
     }
 }
 
-/// The blocks as if they were of this size: neighbours joined.
-fn joined(blocks: &[SurveyedBlock], block_size: usize) -> Vec<SurveyedBlock> {
-    let mut joined: Vec<SurveyedBlock> = Vec::new();
-    for &block in blocks {
-        match joined.last_mut().filter(|last| last.len < block_size) {
-            None => joined.push(block),
-            Some(last) => {
-                last.end = block.end;
-                last.len += block.len;
-                last.num_keys += block.num_keys;
+/// The lookups, each with a place in its block: in their order, with equal spaces.
+fn placed<'a>(lookups: &[&'a Lookup], blocks: &[SurveyedBlock]) -> Vec<(u64, &'a Lookup)> {
+    let of_blocks = lookups.chunk_by(|a, b| a.block_offset == b.block_offset);
+    let placed = |of_block: &[&'a Lookup]| {
+        let offset = of_block[0].block_offset;
+        let end = blocks[blocks.partition_point(|block| block.offset < offset)].end;
+        let place = |i: usize| offset + (end - offset) * i as u64 / of_block.len() as u64;
+        of_block.iter().enumerate().map(|(i, lookup)| (place(i), *lookup)).collect::<Vec<_>>()
+    };
+    of_blocks.flat_map(placed).collect()
+}
+
+/// The blocks as `LevelDB` would cut them for this size, if a block's entries have equal lengths.
+fn cut(blocks: &[SurveyedBlock], block_size: usize) -> Vec<SurveyedBlock> {
+    if block_size == 0 {
+        return blocks.to_vec();
+    }
+    // The array of restart points, one for each 16 entries, and its length.
+    let around = |num_keys: usize| 4 * num_keys.div_ceil(16) + 4;
+    let mut cut: Vec<SurveyedBlock> = Vec::new();
+    let mut is_full = true;
+    for block in blocks {
+        let entries_len = block.len.saturating_sub(around(block.num_keys));
+        for i in 0..block.num_keys {
+            let part = |of: usize| of * (i + 1) / block.num_keys - of * i / block.num_keys;
+            if is_full {
+                let offset = cut.last().map_or(block.offset, |last| last.end);
+                cut.push(SurveyedBlock { offset, end: offset, len: 0, num_keys: 0 });
             }
+            let last = cut.last_mut().expect("one was pushed");
+            let of_keys = |i: usize| (block.end - block.offset) * i as u64 / block.num_keys as u64;
+            last.end = block.offset + of_keys(i + 1);
+            last.len += part(entries_len);
+            last.num_keys += 1;
+            is_full = last.len + around(last.num_keys) >= block_size;
         }
     }
-    joined
+    cut
 }
 
 impl Candidate {
@@ -93,7 +118,7 @@ impl Candidate {
         setting: &Setting,
         blocks: &[SurveyedBlock],
         mut hashes: &[BloomHash],
-        mut lookups: &[&Lookup],
+        mut lookups: &[(u64, &Lookup)],
         times_at_random: usize,
     ) -> Self {
         let (policy, base_lg) = (setting.policy(), setting.base_lg_for(blocks));
@@ -107,7 +132,7 @@ impl Candidate {
             let num_keys = sharing.iter().map(|block| block.num_keys).sum();
             let (keys, other_keys) = hashes.split_at(num_keys);
             let SurveyedBlock { offset, end, .. } = sharing[sharing.len() - 1];
-            let num_asking = lookups.partition_point(|lookup| lookup.block_offset < end);
+            let num_asking = lookups.partition_point(|(place, _)| *place < end);
             let (asking, others) = lookups.split_at(num_asking);
             (hashes, lookups) = (other_keys, others);
             if num_keys == 0 {
@@ -123,12 +148,12 @@ impl Candidate {
             }
             filter.clear();
             builder.finish_into(policy, &mut filter);
-            let mut asked: Vec<_> = asking.iter().map(|lookup| lookup.hash).collect();
+            let mut asked: Vec<_> = asking.iter().map(|(_, lookup)| lookup.hash).collect();
             let at_random = |word| BloomHash::from_u32((word >> 32) as u32);
             asked.extend(words.by_ref().map(at_random).take(times_at_random * num_asking));
             let mut matches = vec![true; asked.len()];
             policy.hashes_may_match(&asked, &filter, &mut matches);
-            for (lookup, _) in asking.iter().zip(&matches).filter(|(_, matches)| **matches) {
+            for ((_, lookup), _) in asking.iter().zip(&matches).filter(|(_, matches)| **matches) {
                 reads[lookup.kind] += lookup.share;
             }
             num_at_random += matches[num_asking..].iter().filter(|matches| **matches).count();
@@ -154,8 +179,12 @@ impl Candidate {
         self.reads[BETWEEN] + self.reads[OWN]
     }
 
+    /// So many reads are worth one part of the bytes.
     pub(crate) fn saves_reads(&self, than: &Self) -> bool {
-        self.cost() + READS_WORTH_IT <= than.cost()
+        let part = float(than.num_bytes.div_ceil(BYTES_WORTH_IT).max(1));
+        let parts = float(self.num_bytes.saturating_sub(than.num_bytes)) / part;
+        let parts = if than.num_bytes > 0 { parts } else { 0.0 };
+        self.cost() + READS_WORTH_IT * (1.0 + parts) <= than.cost()
     }
 
     pub(crate) fn saves_bytes(&self, than: &Self) -> bool {
@@ -172,6 +201,15 @@ pub(crate) fn proposals(survey: &Survey<'_>) -> Vec<Proposal> {
     let settings = Setting::all().into_iter().enumerate();
     let proposal = |(i, setting)| Proposal { setting, candidate: Candidate::sum(survey, |_| i) };
     settings.map(proposal).collect()
+}
+
+/// Whether no table's filters become larger.
+pub(crate) fn fits(survey: &Survey<'_>, setting: &Setting) -> bool {
+    let Some(i) = Setting::all().iter().position(|one| one == setting) else { return false };
+    survey.tables.iter().flatten().all(|table| match (&table.filters, &table.others) {
+        (Filters::Known(today), Some(others)) => others.num_bytes[i] <= today.num_bytes,
+        (_, others) => others.is_none(),
+    })
 }
 
 /// The best for each writer: the fewest bytes with few more wasted reads than its best.
