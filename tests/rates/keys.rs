@@ -204,8 +204,8 @@ fn tuned_filters_of_2_to_15_keys_match_at_most_1_05_times_as_many_neighbours() {
     assert_few_keys_match(1.05, &kinds, &millibits, 300);
 }
 
-/// With 18 bits per key LevelDB's filters have 32 bytes, which match 3% of counters in steps of 2 and
-/// 46 to 100% of others, and tuned ones 31, which match 11 to 13% of each.
+/// With 18 bits per key LevelDB's filters have 32 bytes, which match 3% of counters in steps of 2
+/// and 46 to 100% of others, and tuned ones 31, which match 11 to 13% of each.
 #[test]
 fn of_14_keys_in_32_bytes_steps_of_2_alone_prefer_leveldbs_filter() {
     for (kind, limits) in STEPS.iter().zip([0.2, 4.5, 0.2, 0.3]) {
