@@ -135,6 +135,8 @@ fn runs_that_cannot_have_filters_get_none() {
     // One millibit per key of the second run is as much as the first can use.
     let [Some(first), None] = policies(1000, &[(1, 100), (1000, 20_000)])[..] else { panic!() };
     assert!(first.millibits_per_key() > 20_000);
+    // All bytes, where equal bits would take more.
+    let [Some(_), None] = policies(8, &[(1, 1), (1, 1000)])[..] else { panic!() };
     // A 32-bit usize cannot count the bits of so many keys.
     for policy in policies(1 << 30, &[(1, 1 << 29)]).into_iter().flatten() {
         assert!(policy.shape(1 << 29).filter_len() <= 1 << 30);
