@@ -88,8 +88,10 @@ pub(crate) fn replace(
     }
     // So that the new name outlives a crash, too.
     #[cfg(unix)]
-    File::open(path.parent().filter(|parent| *parent != "").unwrap_or(Path::new(".")))?
-        .sync_all()?;
+    {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
     Ok(())
 }
 
