@@ -8,6 +8,7 @@ mod databases;
 mod lookups;
 pub(crate) mod manifest;
 mod parser;
+mod sampled;
 mod snappy;
 pub(crate) mod tables;
 

@@ -82,16 +82,12 @@ impl Sample {
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
     pub(crate) fn num_lookups(&self, kind: usize) -> f64 {
-        if self.is_all(kind) { f64::INFINITY } else { float(self.numbers[kind]) }
+        let is_all = self.is_all && kind == OWN;
+        if is_all { f64::INFINITY } else { float(self.numbers[kind]) }
     }
 
-    /// Whether all keys of the kind are looked up.
-    pub(crate) fn is_all(&self, kind: usize) -> bool {
-        self.is_all && kind == OWN
-    }
-
-    /// The own keys that are not deleted, or all own keys if all are deleted, each with the next one
-    /// of its form if that is known.
+    /// The own keys that are not deleted, or all own keys if all are deleted, each with the next
+    /// one of its form if that is known.
     pub(crate) fn live_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
         let own = || self.keys.iter().filter(|key| key.kind() == OWN);
         let all_are_deleted = own().all(|key| key.is_deleted);

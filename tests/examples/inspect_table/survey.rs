@@ -133,7 +133,8 @@ impl<'a> Survey<'a> {
     /// The standard errors of a database's reads today, `BETWEEN` and `OWN`.
     pub(crate) fn errors_today(&self) -> [f64; 2] {
         [BETWEEN, OWN].map(|kind| {
-            let is_sample = self.sampled.as_ref().is_some_and(|(sample, _)| !sample.is_all(kind));
+            let num_lookups = |(sample, _): &(Sample, _)| sample.num_lookups(kind);
+            let is_sample = self.sampled.as_ref().is_some_and(|of| num_lookups(of).is_finite());
             let variances = self.tables.iter().flatten().map(|table| table.variances[kind]);
             if is_sample { 1_000.0 * variances.sum::<f64>().sqrt() } else { 0.0 }
         })
