@@ -55,10 +55,10 @@ impl Run {
         cause
     }
 
-    /// Wasted reads before and after: of keys that do not exist, of keys that do, of random ones.
+    /// Reads in vain before and after: of keys that do not exist, of keys that do, of random ones.
     #[track_caller]
     fn reads(&self) -> [[f64; 2]; 3] {
-        let title = self.lines.iter().position(|line| line.starts_with("Wasted"));
+        let title = self.lines.iter().position(|line| line.starts_with("Data blocks read in vain"));
         let rows = &self.lines[title.expect("reads") + 1..][..3];
         let row = |row: &String| {
             let mut cells = row.split_whitespace();

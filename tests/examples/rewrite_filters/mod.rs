@@ -111,7 +111,7 @@ fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     let sum = |bytes: &dyn Fn(usize) -> usize| grouped((0..plans.len()).map(bytes).sum());
     let mut lines = vec![format!("Filters: {} bytes before, {} after", sum(&today), sum(&of_plan))];
     if survey.shares.is_none() {
-        lines.push("Wasted reads are unknown, and so is the order of the keys.".into());
+        lines.push("Reads in vain are unknown, and so is the order of the keys.".into());
         return lines;
     }
     let reads = |of_plan: fn(&Plan) -> Reads| {
@@ -119,7 +119,7 @@ fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
         survey.shown(survey.reads(of_table))
     };
     let (before, after) = (reads(|plan| plan.reads_before), reads(|plan| plan.reads));
-    lines.push("Wasted data block reads per 1,000 lookups, before and after:".into());
+    lines.push("Data blocks read in vain per 1,000 lookups, before and after:".into());
     let kinds = ["keys that do not exist", "keys that exist", "random keys that do not exist"];
     let rows = before.iter().zip(after).zip(kinds);
     lines.extend(rows.map(|((before, after), kind)| format!("{before:>9} {after:>9}  of {kind}")));
