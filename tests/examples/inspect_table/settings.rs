@@ -38,7 +38,9 @@ impl Setting {
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         let mut add = |writer, block_size, base_lg, min_filter_len, more: &[usize]| {
-            all.extend(BITS_PER_KEY.chain(more.iter().copied()).map(|bits_per_key| Self {
+            let step = if writer == Writer::PluggedIn { 2 } else { 1 };
+            let bits = BITS_PER_KEY.step_by(step).chain(more.iter().copied());
+            all.extend(bits.map(|bits_per_key| Self {
                 writer,
                 bits_per_key,
                 block_size,

@@ -51,14 +51,13 @@ impl OtherFilters {
         // Where keys descend, so do the lookups' blocks.
         lookups.sort_by_key(|lookup| lookup.block_offset);
         let lookups = placed(&lookups, asked.blocks);
-        // How many random hashes ask for each lookup.
-        let times = (asked.at_random.total / 100).div_ceil(lookups.len().max(1)).min(10);
+        let num_random = (asked.at_random.total / 50).min(10 * lookups.len());
         let settings = Setting::all();
         let (mut num_bytes, mut reads) = (Vec::new(), Vec::new());
         for of_size in settings.chunk_by(|a, b| a.block_size == b.block_size) {
             let blocks = cut(asked.blocks, of_size[0].block_size);
             for setting in of_size {
-                let candidate = Candidate::measure(setting, &blocks, hashes, &lookups, times);
+                let candidate = Candidate::measure(setting, &blocks, hashes, &lookups, num_random);
                 num_bytes.push(candidate.num_bytes);
                 reads.extend((!lookups.is_empty()).then_some(candidate.reads));
             }
@@ -119,13 +118,13 @@ impl Candidate {
         blocks: &[SurveyedBlock],
         mut hashes: &[BloomHash],
         mut lookups: &[(u64, &Lookup)],
-        times_at_random: usize,
+        num_random: usize,
     ) -> Self {
         let (policy, base_lg) = (setting.policy(), setting.base_lg_for(blocks));
         // An offset for each range, the array's offset, and base_lg.
         let (mut num_bytes, mut num_ranges) = (5, 0);
-        let (mut reads, mut num_at_random) = (Reads::default(), 0);
-        let num_random = times_at_random * lookups.len();
+        let (mut reads, mut num_asked, mut num_matches) = (Reads::default(), 0, 0);
+        let num_lookups = lookups.len();
         let (mut builder, mut filter) = (BloomFilterBuilder::new(), Vec::new());
         let mut words = random::words(num_random as u64);
         for sharing in sharing_a_filter(blocks, base_lg) {
@@ -150,15 +149,17 @@ impl Candidate {
             builder.finish_into(policy, &mut filter);
             let mut asked: Vec<_> = asking.iter().map(|(_, lookup)| lookup.hash).collect();
             let at_random = |word| BloomHash::from_u32((word >> 32) as u32);
-            asked.extend(words.by_ref().map(at_random).take(times_at_random * num_asking));
+            let num_random = (num_random * num_asking).div_ceil(num_lookups);
+            asked.extend(words.by_ref().map(at_random).take(num_random));
             let mut matches = vec![true; asked.len()];
             policy.hashes_may_match(&asked, &filter, &mut matches);
             for ((_, lookup), _) in asking.iter().zip(&matches).filter(|(_, matches)| **matches) {
                 reads[lookup.kind] += lookup.share;
             }
-            num_at_random += matches[num_asking..].iter().filter(|matches| **matches).count();
+            num_asked += num_random;
+            num_matches += matches[num_asking..].iter().filter(|matches| **matches).count();
         }
-        reads[RANDOM] = ratio(num_at_random, num_random).unwrap_or_default();
+        reads[RANDOM] = ratio(num_matches, num_asked).unwrap_or_default();
         num_bytes += usize::try_from(num_ranges).unwrap_or(usize::MAX / 8) * 4;
         Self { num_bytes, reads }
     }
