@@ -110,3 +110,11 @@ fn tuned_lengths_of_few_keys_are_near_the_best_of_seven_more_bytes() {
         assert!(means[0] < 1.3 && means[1] < 1.02 && means[2] < 0.95 && worst < 2.0);
     }
 }
+
+#[test]
+fn a_seventh_probe_makes_more_false_positives_of_counters_than_six_or_eight() {
+    let runs: Vec<_> = (0..12).map(|seed| Run::draw(&STEPS[0], 100_000, seed)).collect();
+    let rates = [6, 7, 8].map(|probes| rate_of_shape(&runs, 124_997, probes));
+    println!("{rates:.4?}");
+    assert!(1.2 * rates[0] < rates[1] && 1.1 * rates[0] < rates[2] && rates[2] < rates[1]);
+}
