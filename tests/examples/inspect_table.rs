@@ -26,8 +26,8 @@ mod terminal;
 
 const USAGE: &str = "usage: inspect_table [--what-if] [--tables] [--] DIR|FILE...";
 const HELP: [&str; 15] = [
-    "A filter is a few bytes in memory that tell which keys a table cannot have. Where",
-    "it fails, lookups read data blocks in vain. This says how often yours do, and why:",
+    "A filter is a few bytes in memory that tell which keys a table cannot have.",
+    "Where it fails, lookups read data blocks in vain. How often yours do, and why:",
     "  cargo run --release --example inspect_table -- DIR",
     USAGE,
     "  DIR        a database, closed: a verdict, what would help, and how to get it",

@@ -28,7 +28,7 @@ pub(crate) struct Setting {
     pub(crate) writer: Writer,
     pub(crate) bits_per_key: usize,
     /// Of data blocks, if larger than today's; else 0.
-    pub(crate) block_size: usize,
+    pub(crate) block_size: u64,
     pub(crate) base_lg: u8,
     pub(crate) min_filter_len: usize,
 }

@@ -100,7 +100,7 @@ pub(crate) struct SurveyedBlock {
     /// The offset just after the block and its trailer.
     pub(crate) end: u64,
     /// Before compression.
-    pub(crate) len: usize,
+    pub(crate) len: u64,
     pub(crate) num_keys: usize,
 }
 
@@ -120,7 +120,7 @@ impl KeySurvey {
         for block in table.data_blocks() {
             let num_keys_before = survey.num_keys();
             let add = |key: &[u8]| survey.add(key, &mut previous);
-            let len = table.visit_keys_within(&mut budget, block, add)?;
+            let len = table.visit_keys_within(&mut budget, block, add)? as u64;
             let num_keys = survey.num_keys() - num_keys_before;
             let (offset, end) = (block.offset(), block.end);
             survey.blocks.push(SurveyedBlock { offset, end, len, num_keys });

@@ -84,26 +84,26 @@ fn placed<'a>(lookups: &[&'a Lookup], blocks: &[SurveyedBlock]) -> Vec<(u64, &'a
 }
 
 /// The blocks as `LevelDB` would cut them for this size, if a block's entries have equal lengths.
-fn cut(blocks: &[SurveyedBlock], block_size: usize) -> Vec<SurveyedBlock> {
+fn cut(blocks: &[SurveyedBlock], block_size: u64) -> Vec<SurveyedBlock> {
     if block_size == 0 {
         return blocks.to_vec();
     }
     // The array of restart points, one for each 16 entries, and its length.
-    let around = |num_keys: usize| 4 * num_keys.div_ceil(16) + 4;
+    let around = |num_keys: usize| 4 * num_keys.div_ceil(16) as u64 + 4;
     let mut cut: Vec<SurveyedBlock> = Vec::new();
     let mut is_full = true;
     for block in blocks {
         let entries_len = block.len.saturating_sub(around(block.num_keys));
         for i in 0..block.num_keys {
-            let part = |of: usize| of * (i + 1) / block.num_keys - of * i / block.num_keys;
+            let [i, num_keys] = [i, block.num_keys].map(|number| number as u64);
+            let up_to = |of: u64, i: u64| of * i / num_keys;
             if is_full {
                 let offset = cut.last().map_or(block.offset, |last| last.end);
                 cut.push(SurveyedBlock { offset, end: offset, len: 0, num_keys: 0 });
             }
             let last = cut.last_mut().expect("one was pushed");
-            let of_keys = |i: usize| (block.end - block.offset) * i as u64 / block.num_keys as u64;
-            last.end = block.offset + of_keys(i + 1);
-            last.len += part(entries_len);
+            last.end = block.offset + up_to(block.end - block.offset, i + 1);
+            last.len += up_to(entries_len, i + 1) - up_to(entries_len, i);
             last.num_keys += 1;
             is_full = last.len + around(last.num_keys) >= block_size;
         }
@@ -149,7 +149,9 @@ impl Candidate {
             builder.finish_into(policy, &mut filter);
             let mut asked: Vec<_> = asking.iter().map(|(_, lookup)| lookup.hash).collect();
             let at_random = |word| BloomHash::from_u32((word >> 32) as u32);
-            let num_random = (num_random * num_asking).div_ceil(num_lookups);
+            let [part, of] = [num_asking, num_lookups].map(|number| number as u64);
+            let num_random = (num_random as u64 * part).div_ceil(of);
+            let num_random = usize::try_from(num_random).expect("at most all");
             asked.extend(words.by_ref().map(at_random).take(num_random));
             let mut matches = vec![true; asked.len()];
             policy.hashes_may_match(&asked, &filter, &mut matches);
