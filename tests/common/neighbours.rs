@@ -14,16 +14,12 @@ const MAX_TRIES: usize = 12;
 /// A key, and the next one of its form if it is known.
 pub(crate) type Neighbours<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// About `number` keys that are as near to keys of one form as these are to each other: of two
-/// random gaps, the narrower one is as wide as the way from an absent key to the nearer neighbour.
+/// At most `number` keys as near to keys of one form as these are to each other: of two random
+/// gaps, the narrower one is as wide as the way from an absent key to the nearer neighbour.
 pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let gaps: Vec<_> = alike.iter().filter_map(|&(key, next)| Some([key, next?])).collect();
     let wheels = Wheels::seen(gaps.as_flattened());
-    let mut words = random::words(gaps.len() as u64);
-    let mut random = |gaps: &[[_; 2]]| {
-        let word = words.next().expect("endless");
-        gaps[usize::try_from(word % gaps.len() as u64).expect("less than the length")]
-    };
+    let mut random = picker(gaps.len() as u64);
     let mut keys = Vec::new();
     for (i, &step) in gaps.iter().cycle().take(number).enumerate() {
         let steps = [step, random(&gaps)];
@@ -39,21 +35,33 @@ pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     keys
 }
 
-/// Keys counted up by the bytes seen at each position.
-pub(crate) fn counted_as_seen(alike: &[Neighbours<'_>], _: usize) -> Vec<Vec<u8>> {
+/// At most `number` keys, counted up by the bytes seen at each position.
+pub(crate) fn counted_as_seen(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let keys: Vec<_> = alike.iter().map(|(key, _)| *key).collect();
-    counted(alike, &Wheels::seen(&keys))
+    counted(alike, &Wheels::seen(&keys), number)
 }
 
-/// Keys counted up by bytes.
-pub(crate) fn counted_by_bytes(alike: &[Neighbours<'_>], _: usize) -> Vec<Vec<u8>> {
-    counted(alike, &Wheels::all())
+/// At most `number` keys, counted up by bytes.
+pub(crate) fn counted_by_bytes(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
+    counted(alike, &Wheels::all(), number)
 }
 
-fn counted(alike: &[Neighbours<'_>], wheels: &Wheels) -> Vec<Vec<u8>> {
+fn counted(alike: &[Neighbours<'_>], wheels: &Wheels, number: usize) -> Vec<Vec<u8>> {
     let greatest = alike.iter().map(|(key, _)| *key).max();
-    let successors = alike.iter().flat_map(|(key, _)| wheels.successors(key));
-    successors.filter(|key| Some(&key[..]) < greatest).collect()
+    let mut random = picker(number as u64);
+    let keys = alike.iter().cycle().take(number);
+    let successors = keys.map(|(key, _)| wheels.successors(key));
+    let picked = successors.filter(|keys| !keys.is_empty()).map(|keys| random(&keys));
+    picked.filter(|key| Some(&key[..]) < greatest).collect()
+}
+
+/// Picks one of several, the same ones in every run.
+fn picker<T: Clone>(seed: u64) -> impl FnMut(&[T]) -> T {
+    let mut words = random::words(seed);
+    move |from| {
+        let place = words.next().expect("endless") % from.len() as u64;
+        from[usize::try_from(place).expect("less than the length")].clone()
+    }
 }
 
 /// What keys that count alike have in common: their length, and the separators in text.

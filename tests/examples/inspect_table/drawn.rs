@@ -41,19 +41,13 @@ impl Drawn {
         let (blocks, is_all) = random_blocks(tables, max_blocks);
         let mut drawn = Self { keys: BTreeMap::new(), num_bytes: 0, max_rank: u64::MAX, is_all };
         for blocks in blocks.chunk_by(|(a, _), (b, _)| a == b) {
-            let i = blocks[0].0;
-            (tables.visit)(i, &mut |table| drawn.add_blocks((tables, i), table, blocks));
+            (tables.visit)(blocks[0].0, &mut |table| drawn.add_blocks(tables, table, blocks));
         }
         drawn
     }
 
-    fn add_blocks(
-        &mut self,
-        (tables, i): (&Tables<'_>, usize),
-        table: &Table<'_>,
-        blocks: &[(usize, usize)],
-    ) {
-        let order = tables.order(i);
+    fn add_blocks(&mut self, tables: &Tables<'_>, table: &Table<'_>, blocks: &[(usize, usize)]) {
+        let order = tables.order(blocks[0].0);
         let mut budget = table.key_budget();
         // The last key of each form, until there is a gap between the blocks.
         let mut last: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();

@@ -3,12 +3,13 @@
 //! However large the database is, memory holds only the sample, and only the blocks that it is
 //! drawn from, or that could contain its keys, are read.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use leveldb_filter::{BloomHash, bloom_hash};
 
 use super::drawn::drawn;
-use crate::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps, rank};
+use crate::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps};
 use crate::table::Table;
 use crate::table::ranges::Ranges;
 use crate::terminal::float;
@@ -193,27 +194,21 @@ impl Tables<'_> {
 fn absent(tables: &Tables<'_>, present: &[Key]) -> Vec<Key> {
     let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
-    let mut absent: Vec<Key> = Vec::new();
     // The later ways are for gaps of equal width, and for keys without gaps.
     for between in [in_gaps, counted_as_seen, counted_by_bytes] {
         let alike = by_form.chunk_by(|(a, _), (b, _)| form(a) == form(b));
-        let keys = alike.flat_map(|alike| between(alike, MAX_KEYS * alike.len() / present.len()));
-        absent = keys.map(|key| Key::new(key, None, NO_TABLE)).collect();
-        absent.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-        absent.dedup_by(|a, b| {
-            let is_equal = a.bytes == b.bytes;
-            b.number += if is_equal { a.number } else { 0 };
-            is_equal
-        });
-        tables.find(&mut absent);
-        absent.retain(|key| key.kind() == BETWEEN);
-        if !absent.is_empty() {
-            break;
+        let mut numbers = BTreeMap::new();
+        for key in alike.flat_map(|alike| between(alike, MAX_KEYS * alike.len() / present.len())) {
+            *numbers.entry(key).or_insert(0) += 1;
+        }
+        let keys = numbers.into_iter();
+        let keys = keys.map(|(key, number)| Key { number, ..Key::new(key, None, NO_TABLE) });
+        let mut keys: Vec<_> = keys.collect();
+        tables.find(&mut keys);
+        keys.retain(|key| key.kind() == BETWEEN);
+        if !keys.is_empty() {
+            return keys;
         }
     }
-    if absent.len() > MAX_KEYS {
-        absent.sort_by_cached_key(|key| rank(&key.bytes));
-        absent.truncate(MAX_KEYS);
-    }
-    absent
+    Vec::new()
 }
