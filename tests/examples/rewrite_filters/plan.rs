@@ -127,7 +127,10 @@ fn possible(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Vec<Plan
             let policy = policy.with_min_filter_len(min_len);
             (policy, filter_block(builder(policy), blocks, &keys.hashes))
         };
-        let in_place = MIN_FILTER_LENS.into_iter().map(make).find(fits);
+        // With both options, the filters that `inspect_table` has compared.
+        let is_exact = options.add && options.bits_per_key.is_some();
+        let num_lens = if is_exact { 1 } else { MIN_FILTER_LENS.len() };
+        let in_place = MIN_FILTER_LENS.into_iter().take(num_lens).map(make).find(fits);
         let is_appended = in_place.is_none();
         let chosen = in_place.or_else(|| options.add.then(|| make(MIN_FILTER_LENS[0])));
         let Some((policy, filters)) = chosen else { break };
