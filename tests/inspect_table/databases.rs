@@ -12,6 +12,7 @@ use super::{
 use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::RANDOM;
 use crate::inspect_table::survey::Survey;
+use crate::rewrite_filters;
 use crate::terminal::wrapped;
 
 /// Level, number, and false positives in per cent.
@@ -288,6 +289,24 @@ fn a_database_without_filters_is_shown_what_filters_would_do() {
     assert!(answer(&report).reads.iter().zip([999.0, 0.0, -1.0]).all(|(a, b)| *a >= b));
     assert_eq!(report.cells_of("  today")[2..], ["0", "today"]);
     report.line_with("C++: options.filter_policy = NewBloomFilterPolicy(");
+}
+
+#[test]
+fn a_database_rewritten_as_recommended_needs_nothing_and_reads_as_the_row_says() {
+    for name in ["counters", "object_ids"] {
+        let directory = copy_of(name, "as_recommended");
+        let report = Report::on(&directory);
+        let row = report.cells_of("  these files as they are; engines")[..3].join(" ");
+        let command = report.line_with("--example rewrite_filters -- ");
+        let args = command.split_once(" -- ").unwrap().1.split(' ').filter(|&arg| arg != "DIR");
+        let args = args.map(Into::into).chain([directory.as_os_str().to_owned()]);
+        let options = rewrite_filters::Options::parse(args).unwrap();
+        rewrite_filters::rewrite(&options, NUM_LOOKUPS, |_| Ok(())).unwrap();
+        let report = Report::on(&directory);
+        assert_eq!(report.lines[1], "OK: the filters work, and nothing needs to be done.");
+        let first = |line: &String| line.split_whitespace().next().unwrap().to_string();
+        assert_eq!(report.lines[3..6].iter().map(first).collect::<Vec<_>>().join(" "), row);
+    }
 }
 
 #[test]
