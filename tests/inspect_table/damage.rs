@@ -32,8 +32,11 @@ fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
             if block.end < file.len() && number(8) > 0 {
                 correct_checksum(&mut damaged[block]);
             }
-            let outcome =
-                Inspection::of(&damaged, Lookups { total: 100, num_tables: 1, ordinal: 0 }, None);
+            let outcome = Inspection::of(
+                &damaged,
+                Lookups { total: 100, num_tables: 1, ordinal: 0, compares: true },
+                None,
+            );
             num_read += usize::from(outcome.is_ok());
             if let Err(error) = outcome {
                 assert!(!error.to_string().contains(char::is_control), "{error}");

@@ -164,7 +164,7 @@ fn proposed_filters_read_as_many_blocks_as_claimed() {
     };
     for name in ["counters", "in_order", "partly_covered", "levels"] {
         let group = Group::of_directory(&database(name)).unwrap();
-        let survey = Survey::of(&group, 1_000_000, |_| ());
+        let survey = Survey::of(&group, (1_000_000, true), |_| ());
         let all = proposals(&survey);
         let usual = all.iter().filter(|one| one.setting.bits_per_key == 10).copied();
         for proposal in best(&survey, &all).into_iter().chain(usual) {

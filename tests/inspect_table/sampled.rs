@@ -75,7 +75,7 @@ fn sampled_absent_keys_match_as_often_as_those_of_real_kinds() {
             };
             let (present, absent) = (of(true), of(false));
             let table = WrittenTable::of(&present, value_len);
-            let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0 };
+            let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0, compares: true };
             let inspection = Inspection::of(&table.file, lookups, None).unwrap();
             let sampled = 1_000.0 * inspection.reads.unwrap()[BETWEEN];
             let reads = table.reads(&absent);

@@ -179,8 +179,12 @@ fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
     let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
     let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
     let file = super::contents::with_filter_block(&contents);
-    let table =
-        Inspection::of(&file, Lookups { total: 100, num_tables: 1, ordinal: 0 }, None).unwrap();
+    let table = Inspection::of(
+        &file,
+        Lookups { total: 100, num_tables: 1, ordinal: 0, compares: true },
+        None,
+    )
+    .unwrap();
     let Filters::Known(filters) = table.filters else { panic!("no filters") };
     let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
     assert_eq!(filters.num_bits, usize::try_from(num_bits).unwrap_or(usize::MAX));

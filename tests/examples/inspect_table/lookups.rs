@@ -23,6 +23,8 @@ pub(crate) struct Lookups {
     pub(crate) num_tables: usize,
     /// Makes different tables get different hashes.
     pub(crate) ordinal: usize,
+    /// Whether other filters are measured, too.
+    pub(crate) compares: bool,
 }
 
 /// The lookups in a table of keys that it does not have.
@@ -89,7 +91,7 @@ impl<'a> Asked<'a> {
     /// An absent key is looked up in the block where it would be; each block gets lookups in
     /// proportion to its keys.
     fn random_rate(&self, reader: &Reader<'_>) -> f64 {
-        let Lookups { total, num_tables, ordinal } = self.at_random;
+        let Lookups { total, num_tables, ordinal, .. } = self.at_random;
         let num_keys: usize = self.blocks.iter().map(|block| block.num_keys).sum();
         let total = total / num_tables + num_keys.saturating_mul(10).min(total / 100);
         let mut words = random::words(0xbc9f1d34 + ordinal as u64);

@@ -71,7 +71,7 @@ pub(crate) fn report_read(
 ) -> Result<Report, String> {
     let progress = Progress::start();
     let group = read()?;
-    let survey = Survey::of(&group, num_lookups, |step| progress.show(step));
+    let survey = Survey::of(&group, (num_lookups, true), |step| progress.show(step));
     if read()? != group {
         let name = &group.name;
         return Err(format!("{name}: {WRITTEN}"));

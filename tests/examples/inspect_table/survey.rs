@@ -23,10 +23,16 @@ pub(crate) struct Survey<'a> {
     /// The sampled keys of a database, if the order of its keys is known.
     pub(crate) sampled: Option<(Sample, Tables<'a>)>,
     num_lookups: usize,
+    compares: bool,
 }
 
 impl<'a> Survey<'a> {
-    pub(crate) fn of(group: &'a Group, num_lookups: usize, progress: impl Fn(&str)) -> Self {
+    /// A survey of today's filters, and of others if it `compares`.
+    pub(crate) fn of(
+        group: &'a Group,
+        (num_lookups, compares): (usize, bool),
+        progress: impl Fn(&str),
+    ) -> Self {
         let num_tables = group.tables.len();
         progress("choosing keys to look up");
         let sampled = group.database.as_ref().and_then(|database| {
@@ -43,7 +49,7 @@ impl<'a> Survey<'a> {
             Some((Sample::draw(&tables), tables))
         });
         let (tables, shares) = (Vec::with_capacity(num_tables), None);
-        let mut survey = Self { group, tables, shares, sampled, num_lookups };
+        let mut survey = Self { group, tables, shares, sampled, num_lookups, compares };
         for (i, table) in group.tables.iter().enumerate() {
             progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
             let sample = survey.sampled.as_ref().map(|(sample, tables)| (sample, tables, i));
@@ -75,7 +81,8 @@ impl<'a> Survey<'a> {
     }
 
     pub(crate) fn lookups(&self, i: usize) -> Lookups {
-        Lookups { total: self.num_lookups, num_tables: self.group.tables.len(), ordinal: i }
+        let (total, num_tables) = (self.num_lookups, self.group.tables.len());
+        Lookups { total, num_tables, ordinal: i, compares: self.compares }
     }
 
     /// The share of lookups to count: a table that cannot be read may cover a range that no other

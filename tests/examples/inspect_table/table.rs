@@ -21,7 +21,7 @@ pub(crate) struct Inspection {
     pub(crate) variances: [f64; 2],
     /// and the share of lookups that consult this table although it does not have the key.
     pub(crate) consulted: [f64; 2],
-    /// `None` if there are no keys.
+    /// `None` if there are no keys, or if nothing is compared.
     pub(crate) others: Option<OtherFilters>,
 }
 
@@ -73,7 +73,7 @@ impl Inspection {
                 .zip(reads_today)
                 .map_or([0.0; 2], |(contents, reads)| asked.variances(contents, reads)),
             consulted: [BETWEEN, OWN].map(|kind| asked.consulted(kind)),
-            others: (num_keys > 0).then(measure),
+            others: (num_keys > 0 && lookups.compares).then(measure),
             filters,
         })
     }

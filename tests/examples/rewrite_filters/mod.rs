@@ -40,7 +40,7 @@ fn rewrite_group(
         return Err(why.clone());
     }
     let progress = Progress::start();
-    let mut survey = Survey::of(&group, num_lookups, |step| progress.show(step));
+    let mut survey = Survey::of(&group, (num_lookups, false), |step| progress.show(step));
     let num_tables = grouped(group.tables.len());
     let mut plans = plan::choose(&survey, options, |i| {
         progress.show(&format!("choosing filters: table {} of {num_tables}", i + 1));
