@@ -142,14 +142,16 @@ impl Wheels {
     fn shifted(&self, key: &[u8], [from, to]: &[&[u8]; 2]) -> Option<Vec<u8>> {
         let mut shifted = key.to_vec();
         let mut carry = 1;
-        let differences = from.iter().rev().zip(to.iter().rev());
-        for ((byte, (&from, &to)), wheel) in shifted.iter_mut().rev().zip(differences).zip(&self.0)
-        {
-            // Two turns more and a carry of one more, so that no number is negative.
+        for (i, wheel) in (0..key.len()).rev().zip(&self.0) {
             let num_values = wheel.values.len();
-            let [key, from, to] = [*byte, from, to].map(|byte| wheel.place(byte));
+            // The same in all keys.
+            if num_values == 1 {
+                continue;
+            }
+            // Two turns more and a carry of one more, so that no number is negative.
+            let [key, from, to] = [key[i], from[i], to[i]].map(|byte| wheel.place(byte));
             let sum = 2 * num_values + key + to + carry - from - 1;
-            *byte = wheel.values[sum % num_values];
+            shifted[i] = wheel.values[sum % num_values];
             carry = sum / num_values - 1;
         }
         (carry == 1).then_some(shifted)

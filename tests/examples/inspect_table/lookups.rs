@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
         } else {
             let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(table));
             let alone = Tables { number: 1, ranges: None, trailer_len, visit };
-            Sample::draw(&alone).lookups((&alone, 0), table)
+            Sample::draw(&alone, at_random.total).lookups((&alone, 0), table)
         };
         Self { blocks, at_random, sampled }
     }

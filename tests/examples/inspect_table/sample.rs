@@ -68,12 +68,13 @@ pub(crate) struct Tables<'a> {
 type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
 impl Sample {
-    pub(crate) fn draw(tables: &Tables<'_>) -> Self {
+    /// A sample with at most `max_absent` absent keys.
+    pub(crate) fn draw(tables: &Tables<'_>, max_absent: usize) -> Self {
         let (mut keys, is_all) = drawn(tables);
         tables.find(&mut keys);
         // A key counts only where `Get` finds it.
         keys.retain(|key| key.found_in == key.drawn_from);
-        let mut absent = absent(tables, &keys);
+        let mut absent = absent(tables, &keys, max_absent.min(MAX_KEYS));
         let numbers = [absent.len(), keys.len()];
         let num_lookups = [absent.iter().map(|key| key.number).sum(), keys.len()];
         keys.append(&mut absent);
@@ -191,14 +192,14 @@ impl Tables<'_> {
 }
 
 /// Absent keys between the present ones of the same form, in order.
-fn absent(tables: &Tables<'_>, present: &[Key]) -> Vec<Key> {
+fn absent(tables: &Tables<'_>, present: &[Key], max_keys: usize) -> Vec<Key> {
     let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
     // The later ways are for gaps of equal width, and for keys without gaps.
     for between in [in_gaps, counted_as_seen, counted_by_bytes] {
         let alike = by_form.chunk_by(|(a, _), (b, _)| form(a) == form(b));
         let mut numbers = BTreeMap::new();
-        for key in alike.flat_map(|alike| between(alike, MAX_KEYS * alike.len() / present.len())) {
+        for key in alike.flat_map(|alike| between(alike, max_keys * alike.len() / present.len())) {
             *numbers.entry(key).or_insert(0) += 1;
         }
         let keys = numbers.into_iter();

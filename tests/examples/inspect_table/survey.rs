@@ -46,7 +46,7 @@ impl<'a> Survey<'a> {
             });
             let trailer_len = TRAILER_LEN;
             let tables = Tables { number: num_tables, ranges: Some(ranges), trailer_len, visit };
-            Some((Sample::draw(&tables), tables))
+            Some((Sample::draw(&tables, num_lookups), tables))
         });
         let (tables, shares) = (Vec::with_capacity(num_tables), None);
         let mut survey = Self { group, tables, shares, sampled, num_lookups, compares };
