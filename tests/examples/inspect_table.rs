@@ -47,15 +47,12 @@ const HELP: [&str; 15] = [
 const NUM_LOOKUPS: usize = 1_000_000;
 
 fn main() -> ExitCode {
-    let options = match Options::parse(env::args_os().skip(1)) {
-        Ok(options) => options,
-        Err(error) => return wrong_usage(&error, USAGE),
-    };
-    if options.help {
-        return exit_code(print(&HELP));
-    }
-    match report(&options, NUM_LOOKUPS, print) {
-        Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
-        Err(error) => exit_code(Err(error)),
+    match Options::parse(env::args_os().skip(1)) {
+        Err(error) => wrong_usage(&error, USAGE),
+        Ok(options) if options.help => exit_code(print(&HELP)),
+        Ok(options) => match report(&options, NUM_LOOKUPS, print) {
+            Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
+            Err(error) => exit_code(Err(error)),
+        },
     }
 }

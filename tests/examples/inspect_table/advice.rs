@@ -110,12 +110,10 @@ fn reason(survey: &Survey<'_>, reads: &Reads) -> Option<String> {
         more > NEEDS_REASON && more > NUM_ERRORS * errors[kind]
     };
     survey.totals().bits_per_key()?;
-    let (sample, _) = survey.sampled.as_ref().filter(|_| KINDS.iter().any(needs_reason))?;
-    let filters = survey.tables.iter().flatten().filter_map(|table| match &table.filters {
-        Filters::Known(filters) => Some(filters.num_filters - filters.num_empty),
-        _ => None,
-    });
-    let keys_per_filter = survey.totals().keys / filters.sum::<usize>().max(1);
+    let sample = survey.sample.as_ref().filter(|_| KINDS.iter().any(needs_reason))?;
+    let filters = survey.tables.iter().flatten().filter_map(|table| table.filters.known());
+    let num_filters: usize = filters.map(|filters| filters.num_filters - filters.num_empty).sum();
+    let keys_per_filter = survey.totals().keys / num_filters.max(1);
     Some(format!(
         "Why: {}, and a filter has {} of them: LevelDB's hash hardly tells such neighbours apart.",
         description(sample)?,
@@ -124,7 +122,7 @@ fn reason(survey: &Survey<'_>, reads: &Reads) -> Option<String> {
 }
 
 /// How long keys are, and how alike most neighbours.
-fn description(sample: &Sample) -> Option<String> {
+fn description(sample: &Sample<'_>) -> Option<String> {
     let keys: Vec<_> = sample.live_keys().collect();
     let lens = keys.iter().map(|(key, _)| key.len());
     let (shortest, longest) = (lens.clone().min()?, lens.max()?);

@@ -61,7 +61,7 @@ impl Group {
         tables.retain(|table| !is_other_file(&table.path));
         match tables[..] {
             [] => Err(format!("{first}: not a table: name the database's directory")),
-            _ => Ok(Self::of_tables(String::new(), tables)),
+            _ => Ok(Self { tables, ..Self::default() }),
         }
     }
 
@@ -86,12 +86,8 @@ impl Group {
             let inside = if inside.is_empty() { inside } else { format!("; databases: {inside}") };
             return Err(lost.unwrap_or(none + &inside));
         }
-        let tables = files.tables.into_iter().map(|path| ListedTable::at(path, None));
-        Ok(Self { lost, ..Self::of_tables(name, tables.collect()) })
-    }
-
-    fn of_tables(name: String, tables: Vec<ListedTable>) -> Self {
-        Self { name, database: None, tables, not_in_use: Vec::new(), lost: None }
+        let tables = files.tables.into_iter().map(|path| ListedTable::at(path, None)).collect();
+        Ok(Self { name, tables, lost, ..Self::default() })
     }
 
     fn of_database(directory: &Path, manifest: Manifest, files: Files) -> Self {
@@ -116,8 +112,10 @@ impl Group {
         let log_len = logs.fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
         Self {
             database: Some(Database { comparator: manifest.comparator, log_len }),
+            name: shown(directory),
+            tables: tables.collect(),
             not_in_use,
-            ..Self::of_tables(shown(directory), tables.collect())
+            lost: None,
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) type Reads = [f64; 4];
 pub(crate) struct Lookups {
     pub(crate) total: usize,
     pub(crate) num_tables: usize,
-    /// Makes different tables get different hashes.
+    /// The table's place in the group; different tables get different hashes.
     pub(crate) ordinal: usize,
     /// Whether other filters are measured, too.
     pub(crate) compares: bool,
@@ -37,17 +37,17 @@ pub(crate) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// The lookups of a sample of the whole database, or else of a sample of this table.
     pub(crate) fn of(
-        sample: Option<(&Sample, &Tables<'_>, usize)>,
+        sample: Option<&Sample<'_>>,
         (table, trailer_len): (&Table<'_>, usize),
         blocks: &'a [SurveyedBlock],
         at_random: Lookups,
     ) -> Self {
-        let sampled = if let Some((sample, tables, i)) = sample {
-            sample.lookups((tables, i), table)
+        let sampled = if let Some(sample) = sample {
+            sample.lookups(at_random.ordinal, table)
         } else {
             let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(table));
             let alone = Tables { number: 1, ranges: None, trailer_len, visit };
-            Sample::draw(&alone, at_random.total).lookups((&alone, 0), table)
+            Sample::draw(alone, at_random.total).lookups(0, table)
         };
         Self { blocks, at_random, sampled }
     }

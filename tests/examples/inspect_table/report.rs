@@ -94,7 +94,7 @@ fn rates(survey: &Survey<'_>, tables: &[usize]) -> [String; 2] {
     [BETWEEN, OWN].map(|kind| {
         let (mut read, mut asked) = (0.0, 0.0);
         for table in tables.iter().filter_map(|&i| survey.table(i)) {
-            let weight = if survey.sampled.is_some() { 1.0 } else { float(table.num_keys) };
+            let weight = if survey.sample.is_some() { 1.0 } else { float(table.num_keys) };
             let Some(reads) = table.reads else { continue };
             read += weight * reads[kind];
             asked += weight * table.consulted[kind];

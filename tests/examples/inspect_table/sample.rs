@@ -21,7 +21,8 @@ pub(super) const MAX_KEYS: usize = 20_000;
 pub(crate) const BETWEEN: usize = 0;
 pub(crate) const OWN: usize = 1;
 
-pub(crate) struct Sample {
+pub(crate) struct Sample<'a> {
+    pub(crate) tables: Tables<'a>,
     /// In bytewise order.
     keys: Vec<Key>,
     /// The number of keys of each kind, and of lookups: some absent keys are looked up repeatedly.
@@ -67,19 +68,19 @@ pub(crate) struct Tables<'a> {
 /// Visits a table if it can be read; errors are reported elsewhere.
 type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
-impl Sample {
+impl<'a> Sample<'a> {
     /// A sample with at most `max_absent` absent keys.
-    pub(crate) fn draw(tables: &Tables<'_>, max_absent: usize) -> Self {
-        let (mut keys, is_all) = drawn(tables);
+    pub(crate) fn draw(tables: Tables<'a>, max_absent: usize) -> Self {
+        let (mut keys, is_all) = drawn(&tables);
         tables.find(&mut keys);
         // A key counts only where `Get` finds it.
         keys.retain(|key| key.found_in == key.drawn_from);
-        let mut absent = absent(tables, &keys, max_absent.min(MAX_KEYS));
+        let mut absent = absent(&tables, &keys, max_absent.min(MAX_KEYS));
         let numbers = [absent.len(), keys.len()];
         let num_lookups = [absent.iter().map(|key| key.number).sum(), keys.len()];
         keys.append(&mut absent);
         keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-        Self { keys, numbers, num_lookups, is_all }
+        Self { tables, keys, numbers, num_lookups, is_all }
     }
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
@@ -98,16 +99,12 @@ impl Sample {
     }
 
     /// The lookups that consult a table although it does not have the key.
-    pub(crate) fn lookups(
-        &self,
-        (tables, i): (&Tables<'_>, usize),
-        table: &Table<'_>,
-    ) -> Vec<Lookup> {
-        let order = tables.order(i);
-        let in_range = &self.keys[tables.in_range(i, &self.keys)];
+    pub(crate) fn lookups(&self, i: usize, table: &Table<'_>) -> Vec<Lookup> {
+        let order = self.tables.order(i);
+        let in_range = &self.keys[self.tables.in_range(i, &self.keys)];
         let lookup = |key: &Key| {
             let kind = key.kind();
-            let place = table.place_of(&key.bytes, tables.trailer_len)?;
+            let place = table.place_of(&key.bytes, self.tables.trailer_len)?;
             Some(Lookup {
                 kind,
                 share: float(key.number) / float(self.num_lookups[kind]),

@@ -21,7 +21,7 @@ pub(crate) struct Survey<'a> {
     /// The share of lookups of absent keys that consult each table; `None` if unknown.
     pub(crate) shares: Option<Vec<f64>>,
     /// The sampled keys of a database, if the order of its keys is known.
-    pub(crate) sampled: Option<(Sample, Tables<'a>)>,
+    pub(crate) sample: Option<Sample<'a>>,
     num_lookups: usize,
     compares: bool,
 }
@@ -35,7 +35,7 @@ impl<'a> Survey<'a> {
     ) -> Self {
         let num_tables = group.tables.len();
         progress("choosing keys to look up");
-        let sampled = group.database.as_ref().and_then(|database| {
+        let sample = group.database.as_ref().and_then(|database| {
             let places = group.tables.iter().filter_map(|table| table.place.as_ref());
             let ranges = places.map(|place| (place.level, &place.contents)).collect();
             let ranges = Ranges::new(database.comparator.as_deref(), ranges)?;
@@ -46,15 +46,18 @@ impl<'a> Survey<'a> {
             });
             let trailer_len = TRAILER_LEN;
             let tables = Tables { number: num_tables, ranges: Some(ranges), trailer_len, visit };
-            Some((Sample::draw(&tables, num_lookups), tables))
+            Some(Sample::draw(tables, num_lookups))
         });
         let (tables, shares) = (Vec::with_capacity(num_tables), None);
-        let mut survey = Self { group, tables, shares, sampled, num_lookups, compares };
+        let mut survey = Self { group, tables, shares, sample, num_lookups, compares };
         for (i, table) in group.tables.iter().enumerate() {
             progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
-            let sample = survey.sampled.as_ref().map(|(sample, tables)| (sample, tables, i));
             let inspection = open_regular_file(&table.path).and_then(|file| {
-                Ok(Inspection::of(Source::of_file(&file)?, survey.lookups(i), sample)?)
+                Ok(Inspection::of(
+                    Source::of_file(&file)?,
+                    survey.lookups(i),
+                    survey.sample.as_ref(),
+                )?)
             });
             survey.tables.push(inspection.map_err(|error| {
                 let is_gone =
@@ -63,8 +66,8 @@ impl<'a> Survey<'a> {
                 format!("{error}{hint}")
             }));
         }
-        survey.shares = match &survey.sampled {
-            Some((sample, Tables { ranges: Some(ranges), .. })) => {
+        survey.shares = match (&survey.sample, survey.ranges()) {
+            (Some(sample), Some(ranges)) => {
                 let known = survey.share_known();
                 let shares = ranges.shares(sample.live_keys().map(|(key, _)| key));
                 Some(shares.into_iter().map(|share| share * known).collect())
@@ -100,7 +103,7 @@ impl<'a> Survey<'a> {
     }
 
     fn ranges(&self) -> Option<&Ranges<'a>> {
-        self.sampled.as_ref()?.1.ranges.as_ref()
+        self.sample.as_ref()?.tables.ranges.as_ref()
     }
 
     /// Groups of tables: a lookup consults at most one table of each.
@@ -124,7 +127,7 @@ impl<'a> Survey<'a> {
         for (i, &share) in self.shares.iter().flatten().enumerate() {
             let Some(reads) = of_table(i) else { continue };
             // A database's sample is already divided between its tables.
-            let sampled = if self.sampled.is_some() { 1.0 } else { share };
+            let sampled = if self.sample.is_some() { 1.0 } else { share };
             let weights = [sampled, sampled, share, sampled];
             for ((sum, reads), weight) in sum.iter_mut().zip(reads).zip(weights) {
                 *sum += 1_000.0 * reads * weight;
@@ -140,8 +143,8 @@ impl<'a> Survey<'a> {
     /// The standard errors of a database's reads today, `BETWEEN` and `OWN`.
     pub(crate) fn errors_today(&self) -> [f64; 2] {
         [BETWEEN, OWN].map(|kind| {
-            let num_lookups = |(sample, _): &(Sample, _)| sample.num_lookups(kind);
-            let is_sample = self.sampled.as_ref().is_some_and(|of| num_lookups(of).is_finite());
+            let of_kind = self.sample.as_ref().map(|sample| sample.num_lookups(kind));
+            let is_sample = of_kind.is_some_and(f64::is_finite);
             let variances = self.tables.iter().flatten().map(|table| table.variances[kind]);
             if is_sample { 1_000.0 * variances.sum::<f64>().sqrt() } else { 0.0 }
         })
@@ -149,12 +152,12 @@ impl<'a> Survey<'a> {
 
     /// Formats only the digits that are significant, and a bound if no sampled lookup reads.
     pub(crate) fn shown(&self, reads: Reads) -> [String; 4] {
-        let sampled = |kind: usize| match &self.sampled {
-            Some((sample, _)) if sample.numbers[kind] == 0 => 0.0,
+        let sampled = |kind: usize| match &self.sample {
+            Some(sample) if sample.numbers[kind] == 0 => 0.0,
             // Where no filter is asked, none can match.
             _ if !self.tables.iter().flatten().any(|of| of.consulted[kind] > 0.0) => f64::INFINITY,
             None => 1e4,
-            Some((sample, _)) => sample.num_lookups(kind),
+            Some(sample) => sample.num_lookups(kind),
         };
         let at_random = float(self.num_lookups) / float(self.tables.len());
         let lookups = [sampled(BETWEEN), sampled(OWN), at_random, at_random];
@@ -264,7 +267,6 @@ impl Outcome {
 /// Sums over tables.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Totals {
-    pub(crate) tables: usize,
     pub(crate) keys: usize,
     pub(crate) distinct: usize,
     pub(crate) deleted: usize,
@@ -277,13 +279,12 @@ pub(crate) struct Totals {
 
 impl Totals {
     pub(crate) fn add(&mut self, table: &Result<Inspection, String>) {
-        self.tables += 1;
         let Ok(table) = table else { return };
         self.keys += table.num_keys;
         self.distinct += table.num_user_keys;
         self.deleted += table.num_deletions;
         self.file_len = self.file_len.saturating_add(table.file_len);
-        let Filters::Known(filters) = &table.filters else { return };
+        let Some(filters) = table.filters.known() else { return };
         self.filter_bytes = self.filter_bytes.saturating_add(filters.num_bytes);
         self.filter_bits = self.filter_bits.saturating_add(filters.num_bits);
         self.filter_keys += table.num_keys;

@@ -4,8 +4,8 @@ use leveldb_filter::{BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::filters::FilterBlock;
 use super::lookups::{Asked, Lookups, Reads};
-use super::sample::{BETWEEN, OWN, Sample, Tables};
-use super::what_if::OtherFilters;
+use super::sample::{BETWEEN, OWN, Sample};
+use super::what_if::{Candidate, other_filters};
 use crate::table::{Source, Table, TableError};
 
 pub(crate) struct Inspection {
@@ -21,8 +21,8 @@ pub(crate) struct Inspection {
     pub(crate) variances: [f64; 2],
     /// and the share of lookups that consult this table although it does not have the key.
     pub(crate) consulted: [f64; 2],
-    /// `None` if there are no keys, or if nothing is compared.
-    pub(crate) others: Option<OtherFilters>,
+    /// By each of [`Setting::all`](super::settings::Setting::all); empty if nothing is compared.
+    pub(crate) others: Vec<Candidate>,
 }
 
 pub(crate) enum Filters {
@@ -32,12 +32,18 @@ pub(crate) enum Filters {
     Known(FilterBlock),
 }
 
+impl Filters {
+    pub(crate) fn known(&self) -> Option<&FilterBlock> {
+        if let Self::Known(filters) = self { Some(filters) } else { None }
+    }
+}
+
 impl Inspection {
     /// Measures with a sample of the whole database, or else with a sample of this table.
     pub(crate) fn of<'a>(
         source: impl Into<Source<'a>>,
         lookups: Lookups,
-        sample: Option<(&Sample, &Tables<'_>, usize)>,
+        sample: Option<&Sample<'_>>,
     ) -> Result<Self, TableError> {
         let source = source.into();
         let table = Table::open(source)?;
@@ -61,7 +67,7 @@ impl Inspection {
         let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
         let num_keys = survey.num_keys();
         let reads_today = today.map(|contents| asked.reads(contents));
-        let measure = || OtherFilters::measure(&asked, &keys.hashes);
+        let compares = num_keys > 0 && lookups.compares;
         Ok(Self {
             file_len: source.len(),
             num_blocks: survey.blocks.len(),
@@ -73,7 +79,7 @@ impl Inspection {
                 .zip(reads_today)
                 .map_or([0.0; 2], |(contents, reads)| asked.variances(contents, reads)),
             consulted: [BETWEEN, OWN].map(|kind| asked.consulted(kind)),
-            others: (num_keys > 0 && lookups.compares).then(measure),
+            others: if compares { other_filters(&asked, &keys.hashes) } else { Vec::new() },
             filters,
         })
     }

@@ -9,7 +9,7 @@ use super::lookups::{Asked, RANDOM, Reads};
 use super::sample::{BETWEEN, Lookup, OWN};
 use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, WRITERS, Writer};
 use super::survey::Survey;
-use super::table::{Filters, SurveyedBlock};
+use super::table::SurveyedBlock;
 use crate::random;
 use crate::terminal::{float, ratio};
 
@@ -23,13 +23,6 @@ const FEW_KEYS: usize = 20;
 
 /// A usable database has fewer sorted runs.
 const MAX_RUNS: usize = 1_000;
-
-/// One table's filter blocks by each of [`Setting::all`].
-pub(crate) struct OtherFilters {
-    num_bytes: Vec<usize>,
-    /// Empty if no lookup asks them.
-    reads: Vec<Reads>,
-}
 
 /// The filter block that a table could have, or the sum over several tables.
 #[derive(Clone, Copy)]
@@ -45,30 +38,20 @@ pub(crate) struct Proposal {
     pub(crate) candidate: Candidate,
 }
 
-impl OtherFilters {
-    pub(crate) fn measure(asked: &Asked<'_>, hashes: &[BloomHash]) -> Self {
-        let mut lookups: Vec<_> = asked.sampled.iter().collect();
-        // Where keys descend, so do the lookups' blocks.
-        lookups.sort_by_key(|lookup| lookup.block_offset);
-        let lookups = placed(&lookups, asked.blocks);
-        let num_random = (asked.at_random.total / 50).min(10 * lookups.len());
-        let settings = Setting::all();
-        let (mut num_bytes, mut reads) = (Vec::new(), Vec::new());
-        for of_size in settings.chunk_by(|a, b| a.block_size == b.block_size) {
-            let blocks = cut(asked.blocks, of_size[0].block_size);
-            for setting in of_size {
-                let candidate = Candidate::measure(setting, &blocks, hashes, &lookups, num_random);
-                num_bytes.push(candidate.num_bytes);
-                reads.extend((!lookups.is_empty()).then_some(candidate.reads));
-            }
-        }
-        Self { num_bytes, reads }
+/// One table's filter blocks by each of [`Setting::all`].
+pub(crate) fn other_filters(asked: &Asked<'_>, hashes: &[BloomHash]) -> Vec<Candidate> {
+    let mut lookups: Vec<_> = asked.sampled.iter().collect();
+    // Where keys descend, so do the lookups' blocks.
+    lookups.sort_by_key(|lookup| lookup.block_offset);
+    let lookups = placed(&lookups, asked.blocks);
+    let num_random = (asked.at_random.total / 50).min(10 * lookups.len());
+    let mut candidates = Vec::new();
+    for of_size in Setting::all().chunk_by(|a, b| a.block_size == b.block_size) {
+        let blocks = cut(asked.blocks, of_size[0].block_size);
+        let measure = |one| Candidate::measure(one, &blocks, hashes, &lookups, num_random);
+        candidates.extend(of_size.iter().map(measure));
     }
-
-    fn candidate(&self, i: usize) -> Candidate {
-        let reads = self.reads.get(i).copied().unwrap_or_default();
-        Candidate { num_bytes: self.num_bytes[i], reads }
-    }
+    candidates
 }
 
 /// The lookups, each with a place in its block: in their order, with equal spaces.
@@ -168,7 +151,7 @@ impl Candidate {
 
     /// The sum over all tables, of each of which `of_table` says the setting.
     fn sum(survey: &Survey<'_>, of_table: impl Fn(usize) -> usize) -> Self {
-        let of_table = |i| Some(survey.table(i)?.others.as_ref()?.candidate(of_table(i)));
+        let of_table = |i| survey.table(i)?.others.get(of_table(i));
         let tables = (0..survey.tables.len()).filter_map(of_table);
         let num_bytes = tables.map(|table| table.num_bytes).sum();
         Self { num_bytes, reads: survey.reads(|i| Some(of_table(i)?.reads)) }
@@ -209,9 +192,9 @@ pub(crate) fn proposals(survey: &Survey<'_>) -> Vec<Proposal> {
 /// Whether no table's filters become larger.
 pub(crate) fn fits(survey: &Survey<'_>, setting: &Setting) -> bool {
     let Some(i) = Setting::all().iter().position(|one| one == setting) else { return false };
-    survey.tables.iter().flatten().all(|table| match (&table.filters, &table.others) {
-        (Filters::Known(today), Some(others)) => others.num_bytes[i] <= today.num_bytes,
-        (_, others) => others.is_none(),
+    survey.tables.iter().flatten().all(|table| {
+        let today = table.filters.known().map_or(0, |filters| filters.num_bytes);
+        table.others.get(i).is_none_or(|other| other.num_bytes <= today)
     })
 }
 

@@ -11,7 +11,6 @@ use plan::{Left, Plan};
 use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Reads;
 use crate::inspect_table::survey::{Outcome, Survey};
-use crate::inspect_table::table::Filters;
 use crate::inspect_table::{Report, WRITTEN, each_group};
 use crate::terminal::{Progress, counted, grouped, long, paths, unknown, wrapped};
 
@@ -103,9 +102,9 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
 
 /// The bytes of filters, and wasted reads, before and after.
 fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
-    let today = |i: usize| match survey.table(i).map(|table| &table.filters) {
-        Some(Filters::Known(filters)) => filters.num_bytes,
-        _ => 0,
+    let today = |i: usize| {
+        let filters = survey.table(i).and_then(|table| table.filters.known());
+        filters.map_or(0, |filters| filters.num_bytes)
     };
     let of_plan = |i: usize| plans[i].as_ref().map_or(today(i), |plan| plan.num_bytes);
     let sum = |bytes: &dyn Fn(usize) -> usize| grouped((0..plans.len()).map(bytes).sum());

@@ -109,10 +109,9 @@ fn possible(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Vec<Plan
     if block.is_none() && trailer_len != TRAILER_LEN {
         return Err("its keys are no internal keys".into());
     }
-    let sample = survey.sampled.as_ref().map(|(sample, tables)| (sample, tables, i));
     let mut lookups = survey.lookups(i);
     lookups.num_tables = lookups.num_tables.min(MAX_DIVIDED);
-    let asked = Asked::of(sample, (&table, trailer_len), blocks, lookups);
+    let asked = Asked::of(survey.sample.as_ref(), (&table, trailer_len), blocks, lookups);
     let reads_before = asked.reads(today);
 
     let fits = |(_, filters): &(_, Vec<u8>)| {
