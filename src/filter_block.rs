@@ -67,7 +67,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// offsets. Take 19, [tuned] filters and 4,000 [keys at least](Self::with_min_keys): of absent
     /// big-endian counters between present ones, 1% match instead of 23% with values of 100 bytes,
     /// and instead of 99.8% with 1,000. Only filters of random keys with empty values, or with
-    /// values above 1,300 bytes, have fewer false positives by 11.
+    /// values above 1,300 bytes, have fewer false positives with 11.
     ///
     /// Longer ranges let many keys wait in memory: at most three times their bytes and 64 bytes
     /// more for each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not
@@ -242,9 +242,9 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 ///
 /// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may
 /// reject keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never
-/// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. So they do,
-/// unlike LevelDB, for a `base_lg` of 64 or more (undefined in C++) and for equal offsets outside
-/// the filters ("no keys" in C++).
+/// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. Unlike in
+/// LevelDB, so do lookups with a `base_lg` of 64 or more (undefined in C++) and with equal offsets
+/// outside the filters ("no keys" in C++).
 #[derive(Clone, Copy)]
 pub struct FilterBlockReader<P, B> {
     policy: P,

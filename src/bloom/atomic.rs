@@ -10,9 +10,9 @@ use crate::{BloomHash, bloom_hash};
 
 /// A memtable's filter: any number of threads insert keys and look them up, without a lock.
 ///
-/// Insert a key here before the memtable: what makes the key itself visible to a reader, such as a
-/// lock, a channel, or a release store and an acquire load, then makes its bits visible, too. A
-/// lookup during the insert may answer either way.
+/// Insert a key here before it goes into the memtable: what makes the key itself visible to a
+/// reader, such as a lock, a channel, or a release store and an acquire load, then makes its bits
+/// visible, too. A lookup during the insert may answer either way.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -58,10 +58,9 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// Up to 1.17, LevelDB itself used this name. Where `char` is signed, it hashed keys
-    /// differently that have a byte above 0x7f in a tail of one to three bytes. Accept the name
-    /// only [where no such LevelDB wrote the
-    /// tables](crate::recipes#open-a-table-by-its-policys-name).
+    /// Up to 1.17, LevelDB itself used this name. Where `char` is signed, it gave another hash to
+    /// keys that have a byte above 0x7f in a tail of one to three bytes. Accept the name only
+    /// [where no such LevelDB wrote the tables](crate::recipes#open-a-table-by-its-policys-name).
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
@@ -104,9 +103,9 @@ impl BloomFilterPolicy {
     /// Filters with a length and a number of probes that make fewer false positives. Overrides
     /// [`with_num_probes`](Self::with_num_probes).
     ///
-    /// A filter's bits take as many bytes as LevelDB's, or an odd number of them that is at most 3
-    /// below; 7 from 256 bytes up, and 0.3% from 8 KiB up. With 10 bits per key, filters of 28,100
-    /// to 136 million keys have two more probes, which makes lookups slower.
+    /// A filter's bits take as many bytes as LevelDB's, or an odd number of them at most 3 lower (7
+    /// from 256 bytes up, 0.3% from 8 KiB up). With 10 bits per key, filters of 28,100 to 136
+    /// million keys have two more probes, which makes lookups slower.
     ///
     /// LevelDB's probes have [known flaws](https://github.com/facebook/rocksdb/issues/4120), worst at
     /// some lengths and for keys that end in a [big-endian
@@ -159,9 +158,10 @@ impl BloomFilterPolicy {
     ///
     /// With random keys, filters of 100 to 10 million keys measured 0.8 to 1.12 times a `rate` of
     /// 0.00001 to 0.2, those of 16 to 99 keys 0.75 to 1.2 times, and those of fewer at most 2.2
-    /// times. Nine in ten filters of 1,000 to 20,000 counters, digits or times match at most 1.7
-    /// times a rate of 1%, and 2.8 times 0.1%, digits in steps of 10 up to 9 times. Digits share
-    /// hashes: filters of 400,000 keys of 16 digits match 2 to 12% instead of 1%.
+    /// times. At nine in ten sizes of 1,000 to 20,000 keys, filters of counters, digits or times
+    /// match on average at most 1.7 times a rate of 1%, and 2.8 times 0.1%; at the worst, and for
+    /// digits in steps of 10, up to 3 and 9 times. Digits share hashes: filters of 400,000 keys of
+    /// 16 digits match 3 to 15% instead of 1%.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
     /// reaches it: 0.233% of absent keys have the hash of one of 10 million keys, for which
@@ -230,7 +230,8 @@ impl BloomFilterPolicy {
         let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
         let leveldb = leveldb.expect("capacity overflow");
         let min_bytes = if num_keys == 0 { 0 } else { self.min_bytes };
-        assert!(min_bytes <= usize::MAX / 8, "capacity overflow");
+        // Tuned ones are up to 7 bytes longer.
+        assert!(min_bytes <= usize::MAX / 8 - 7, "capacity overflow");
         let longer = BloomFilterShape { num_bytes: leveldb.num_bytes.max(min_bytes), ..leveldb };
         match self.rule {
             ShapeRule::LevelDb => longer,

@@ -19,7 +19,9 @@ unsafe extern "C" {
     fn leveldb_options_set_filter_policy(options: *mut c_void, policy: *mut c_void);
     fn leveldb_options_destroy(options: *mut c_void);
     fn leveldb_writeoptions_create() -> *mut c_void;
+    fn leveldb_writeoptions_destroy(options: *mut c_void);
     fn leveldb_readoptions_create() -> *mut c_void;
+    fn leveldb_readoptions_destroy(options: *mut c_void);
     fn leveldb_open(
         options: *mut c_void,
         path: *const c_char,
@@ -107,7 +109,7 @@ impl Db {
             let options = leveldb_writeoptions_create();
             let (key, key_len) = (key.as_ptr(), key.len());
             leveldb_put(self.db, options, key, key_len, value.as_ptr(), value.len(), &mut error);
-            leveldb_free(options);
+            leveldb_writeoptions_destroy(options);
         }
         assert!(error.is_null());
     }
@@ -118,7 +120,7 @@ impl Db {
             let options = leveldb_readoptions_create();
             let value =
                 leveldb_get(self.db, options, key.as_ptr(), key.len(), &mut len, &mut error);
-            leveldb_free(options);
+            leveldb_readoptions_destroy(options);
             leveldb_free(value);
             assert!(error.is_null());
             !value.is_null()

@@ -22,10 +22,10 @@ const WORTH_A_PROBE: f64 = 0.97;
 /// them: 100,000 counters in 124,997 bytes have 0.98% with 6 probes, 1.24% with 7, 1.14% with 8.
 const UNWANTED_PROBES: u8 = 7;
 
-/// In lengths with flaws of a higher cost, which are more than a factor of 3 or 5, counters have
-/// fewer false positives with LevelDB's number of probes than with fewer,
+/// Lengths whose flaws cost more, which is more than a factor of 3 or 5, keep LevelDB's number of
+/// probes, with which counters have fewer false positives than with fewer probes.
 const FLAWED: f64 = 0.25;
-/// if it is at most this: up to 20 bits per key.
+/// The most probes that a flawed length keeps: LevelDB's for up to 20 bits per key.
 const MOST_IF_FLAWED: u8 = 13;
 
 /// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
