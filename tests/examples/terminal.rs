@@ -10,11 +10,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The arguments that are paths, all after `--` among them. `set` takes the options, and their
-/// values if they have some.
+/// The arguments that are paths, all after `--` among them; without any, `help` must be asked for.
+/// `set` takes the other options, and their values if they have some.
 #[allow(dead_code, reason = "not every example takes paths")]
 pub(crate) fn paths(
     args: impl IntoIterator<Item = OsString>,
+    help: &mut bool,
     mut set: impl FnMut(&str, &mut dyn Iterator<Item = OsString>) -> Result<(), String>,
 ) -> Result<Vec<PathBuf>, String> {
     let (mut paths, mut only_paths) = (Vec::new(), false);
@@ -25,10 +26,12 @@ pub(crate) fn paths(
             "" => return Err("an empty argument is not a file name".into()),
             _ if only_paths || !is_option => paths.push(arg.into()),
             "--" => only_paths = true,
+            "-h" | "--help" => *help = true,
             option => set(option, &mut args)?,
         }
     }
-    Ok(paths)
+    let is_named = *help || !paths.is_empty();
+    is_named.then_some(paths).ok_or_else(|| "no database or table is named".into())
 }
 
 #[allow(dead_code, reason = "not every example takes options")]

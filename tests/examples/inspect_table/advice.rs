@@ -21,7 +21,6 @@ const SMALL: u64 = 500;
 const NEEDS_REASON: f64 = 5.0;
 const NUM_ERRORS: f64 = 3.0;
 
-/// What follows the line that names the tables.
 pub(crate) fn on_filters(survey: &Survey<'_>, log_len: u64) -> Vec<String> {
     let today = Candidate::today(survey);
     let mut rows = Vec::new();
@@ -82,7 +81,8 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
 
 /// What lookups waste, and what filters take.
 fn figures(survey: &Survey<'_>, today: &Candidate) -> Vec<String> {
-    let bound = match (survey.unjudged().0, survey.is_certain()) {
+    let is_certain = survey.ranges().is_none_or(|ranges| ranges.is_certain);
+    let bound = match (survey.unjudged().0, is_certain) {
         (0, true) => "",
         (0, false) => ", about (if keys sort bytewise or in reverse)",
         _ => ", at least",
@@ -112,7 +112,7 @@ fn reason(survey: &Survey<'_>, reads: &Reads) -> Option<String> {
     survey.totals().bits_per_key()?;
     let sample = survey.sample.as_ref().filter(|_| KINDS.iter().any(needs_reason))?;
     let filters = survey.tables.iter().flatten().filter_map(|table| table.filters.known());
-    let num_filters: usize = filters.map(|filters| filters.num_filters - filters.num_empty).sum();
+    let num_filters: usize = filters.map(|filters| filters.num_filters).sum();
     let keys_per_filter = survey.totals().keys / num_filters.max(1);
     Some(format!(
         "Why: {}, and a filter has {} of them: LevelDB's hash hardly tells such neighbours apart.",

@@ -21,8 +21,8 @@ pub(crate) struct FilterBlock {
     /// The bytes of all filters and of the array of their offsets.
     pub(crate) num_bytes: usize,
     pub(crate) base_lg: u8,
+    /// Without the empty ones.
     pub(crate) num_filters: usize,
-    pub(crate) num_empty: usize,
     /// The bits of all filters, without the bytes for the numbers of probes.
     pub(crate) num_bits: usize,
     /// `None` if no policy makes filters of these sizes, or if there are none.
@@ -59,8 +59,7 @@ impl FilterBlock {
             num_bytes: contents.len(),
             // As stored, even if it cannot be used for reading.
             base_lg: contents.last().copied().unwrap_or_default(),
-            num_filters: lens.len(),
-            num_empty: lens.iter().filter(|&&len| len == 0).count(),
+            num_filters: lens.iter().filter(|&&len| len > 0).count(),
             // Overlapping filters may have more bits than a 32-bit usize can count.
             num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
             num_hidden: survey.num_keys() - num_found,

@@ -96,16 +96,14 @@ impl Options {
     /// Returns the options, or what is wrong with them.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut options = Self::default();
-        options.paths = paths(args, |option, _| {
+        options.paths = paths(args, &mut options.help, |option, _| {
             match option {
-                "-h" | "--help" => options.help = true,
                 "--what-if" => options.what_if = true,
                 "--tables" => options.tables = true,
                 _ => return Err(unknown(option)),
             }
             Ok(())
         })?;
-        let is_named = options.help || !options.paths.is_empty();
-        is_named.then_some(options).ok_or_else(|| "no database or table is named".into())
+        Ok(options)
     }
 }

@@ -67,10 +67,7 @@ fn levels_and_tables(survey: &Survey<'_>) -> Vec<String> {
         (&all[i..=i], tables[i].name.clone() + &note)
     });
     let rows = sums.chain(each).map(|(of, name)| {
-        let mut totals = Totals::default();
-        for &i in of {
-            totals.add(&survey.tables[i]);
-        }
+        let totals = Totals::of(of.iter().filter_map(|&i| survey.table(i)));
         let is_read = of.iter().all(|&i| survey.table(i).is_some());
         let [entries, keys, deleted] = [totals.keys, totals.distinct, totals.deleted]
             .map(|sum| if is_read { grouped(sum) } else { "?".into() });

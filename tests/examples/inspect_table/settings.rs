@@ -20,9 +20,6 @@ pub(crate) enum Writer {
     PluggedIn,
 }
 
-pub(crate) const WRITERS: [Writer; 4] =
-    [Writer::LevelDb, Writer::Goleveldb, Writer::ThisCrate, Writer::PluggedIn];
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) writer: Writer,
@@ -34,7 +31,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// All that are compared, those that differ only in bits per key together.
+    /// All that are compared, by writer, those that differ only in bits per key together.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         let mut add = |writer, block_size, base_lg, min_filter_len, more: &[usize]| {

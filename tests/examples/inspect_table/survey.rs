@@ -102,18 +102,8 @@ impl<'a> Survey<'a> {
         ratio(known, all).unwrap_or_default()
     }
 
-    fn ranges(&self) -> Option<&Ranges<'a>> {
+    pub(crate) fn ranges(&self) -> Option<&Ranges<'a>> {
         self.sample.as_ref()?.tables.ranges.as_ref()
-    }
-
-    /// Groups of tables: a lookup consults at most one table of each.
-    pub(crate) fn runs(&self) -> Vec<Vec<usize>> {
-        self.ranges().map(Ranges::sorted_runs).unwrap_or_default()
-    }
-
-    /// Whether it is known, not assumed, which tables a lookup consults.
-    pub(crate) fn is_certain(&self) -> bool {
-        self.ranges().is_none_or(|ranges| ranges.is_certain)
     }
 
     /// `None` if the table cannot be read.
@@ -192,9 +182,7 @@ impl<'a> Survey<'a> {
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        self.tables.iter().for_each(|table| totals.add(table));
-        totals
+        Totals::of(self.tables.iter().flatten())
     }
 
     /// What is wrong, one line per cause.
@@ -202,9 +190,9 @@ impl<'a> Survey<'a> {
         let mut outcome = self.group.lost.clone().map_or_else(Outcome::default, Outcome::failure);
         let mut tables_by_cause: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (i, table) in self.tables.iter().enumerate() {
-            if let Some(cause) = outcome.judge(table) {
-                tables_by_cause.entry(cause).or_default().push(i);
-            }
+            let Some((exit_status, cause)) = judge(table) else { continue };
+            outcome.fail(exit_status);
+            tables_by_cause.entry(cause).or_default().push(i);
         }
         for (cause, tables) in tables_by_cause {
             let first = &self.group.tables[tables[0]].name;
@@ -243,25 +231,24 @@ impl Outcome {
             self.exit_status = exit_status;
         }
     }
+}
 
-    /// What is wrong with a table, or with several.
-    fn judge(&mut self, table: &Result<Inspection, String>) -> Option<String> {
-        let cause = match table.as_ref().map(|table| &table.filters) {
-            Err(cause) => cause.clone(),
-            // Quoted and escaped: a name from a file may contain anything.
-            Ok(Filters::OfUnknownPolicy(name)) => format!("filters of an unknown policy, {name:?}"),
-            Ok(Filters::Known(filters)) if filters.num_hidden > 0 => {
-                "the filters hide keys: LevelDB does not find them".into()
-            }
-            Ok(Filters::Known(filters)) if !filters.is_remade => {
-                self.fail(3);
-                return Some("the filters differ from their policy's".into());
-            }
-            Ok(Filters::None | Filters::Known(_)) => return None,
-        };
-        self.fail(1);
-        Some(cause)
-    }
+/// What is wrong with a table, or with several.
+fn judge(table: &Result<Inspection, String>) -> Option<(u8, String)> {
+    Some(match table.as_ref().map(|table| &table.filters) {
+        Err(cause) => (1, cause.clone()),
+        // Quoted and escaped: a name from a file may contain anything.
+        Ok(Filters::OfUnknownPolicy(name)) => {
+            (1, format!("filters of an unknown policy, {name:?}"))
+        }
+        Ok(Filters::Known(filters)) if filters.num_hidden > 0 => {
+            (1, "the filters hide keys: LevelDB does not find them".into())
+        }
+        Ok(Filters::Known(filters)) if !filters.is_remade => {
+            (3, "the filters differ from their policy's".into())
+        }
+        Ok(Filters::None | Filters::Known(_)) => return None,
+    })
 }
 
 /// Sums over tables.
@@ -278,16 +265,19 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn add(&mut self, table: &Result<Inspection, String>) {
-        let Ok(table) = table else { return };
-        self.keys += table.num_keys;
-        self.distinct += table.num_user_keys;
-        self.deleted += table.num_deletions;
-        self.file_len = self.file_len.saturating_add(table.file_len);
-        let Some(filters) = table.filters.known() else { return };
-        self.filter_bytes = self.filter_bytes.saturating_add(filters.num_bytes);
-        self.filter_bits = self.filter_bits.saturating_add(filters.num_bits);
-        self.filter_keys += table.num_keys;
+    pub(crate) fn of<'a>(tables: impl Iterator<Item = &'a Inspection>) -> Self {
+        let mut totals = Self::default();
+        for table in tables {
+            totals.keys += table.num_keys;
+            totals.distinct += table.num_user_keys;
+            totals.deleted += table.num_deletions;
+            totals.file_len = totals.file_len.saturating_add(table.file_len);
+            let Some(filters) = table.filters.known() else { continue };
+            totals.filter_bytes = totals.filter_bytes.saturating_add(filters.num_bytes);
+            totals.filter_bits = totals.filter_bits.saturating_add(filters.num_bits);
+            totals.filter_keys += table.num_keys;
+        }
+        totals
     }
 
     pub(crate) fn bits_per_key(&self) -> Option<f64> {

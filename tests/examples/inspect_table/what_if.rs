@@ -7,7 +7,7 @@ use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash, SortedRun
 use super::filters::sharing_a_filter;
 use super::lookups::{Asked, RANDOM, Reads};
 use super::sample::{BETWEEN, Lookup, OWN};
-use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, WRITERS, Writer};
+use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, Writer};
 use super::survey::Survey;
 use super::table::SurveyedBlock;
 use crate::random;
@@ -205,10 +205,9 @@ pub(crate) fn best(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<Proposal>
         Writer::LevelDb if survey.totals().keys < FEW_KEYS * num_blocks => usize::MAX,
         _ => *BITS_PER_KEY.end(),
     };
-    let best_of = |writer| {
-        let of_writer = proposals.iter().filter(|one| {
-            one.setting.writer == writer && one.setting.bits_per_key <= max_bits(writer)
-        });
+    let best_of = |of_writer: &[Proposal]| {
+        let max_bits = max_bits(of_writer[0].setting.writer);
+        let of_writer = of_writer.iter().filter(|one| one.setting.bits_per_key <= max_bits);
         let least = of_writer.clone().map(|one| one.candidate.cost()).min_by(f64::total_cmp)?;
         let good = of_writer.filter(|one| one.candidate.cost() <= least + READS_WORTH_IT);
         // Smaller blocks come first: they are read faster.
@@ -216,7 +215,8 @@ pub(crate) fn best(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<Proposal>
         let cost = |one: &Proposal| one.candidate.cost();
         good.min_by(|a, b| order(a).cmp(&order(b)).then(cost(a).total_cmp(&cost(b)))).copied()
     };
-    WRITERS.into_iter().filter_map(best_of).collect()
+    let by_writer = proposals.chunk_by(|a, b| a.setting.writer == b.setting.writer);
+    by_writer.filter_map(best_of).collect()
 }
 
 /// This crate's filters with about today's bytes divided between the levels by `for_runs`, and the
@@ -231,7 +231,7 @@ pub(crate) fn divided(
         0 => equal[10 - BITS_PER_KEY.start()].candidate.num_bytes,
         today => today,
     };
-    let (runs, shares) = (survey.runs(), survey.shares.as_ref()?);
+    let (runs, shares) = (survey.ranges()?.sorted_runs(), survey.shares.as_ref()?);
     let sorted_run = |run: &Vec<usize>| {
         let num_keys = |&i: &usize| survey.table(i).map_or(0, |table| table.num_keys);
         let num_keys: usize = run.iter().map(num_keys).sum();

@@ -141,9 +141,8 @@ impl Options {
     /// Returns the options, or what is wrong with them.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut options = Self::default();
-        options.paths = paths(args, |option, values| {
+        options.paths = paths(args, &mut options.help, |option, values| {
             match option {
-                "-h" | "--help" => options.help = true,
                 "--dry-run" => options.dry_run = true,
                 "--add" => options.add = true,
                 "--goleveldb" => options.name = Some(BloomFilterPolicy::GOLEVELDB_NAME),
@@ -156,7 +155,6 @@ impl Options {
             }
             Ok(())
         })?;
-        let is_named = options.help || !options.paths.is_empty();
-        is_named.then_some(options).ok_or_else(|| "no database or table is named".into())
+        Ok(options)
     }
 }
