@@ -8,7 +8,7 @@
 use std::env;
 use std::process::ExitCode;
 
-use inspect_table::{Options, report};
+use inspect_table::{Options, each_group, report};
 use terminal::{ended, exit_code, print, wrong_usage};
 
 #[path = "inspect_table/mod.rs"]
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match Options::parse(env::args_os().skip(1)) {
         Err(error) => wrong_usage(&error, USAGE),
         Ok(options) if options.help => exit_code(print(&HELP)),
-        Ok(options) => match report(&options, NUM_LOOKUPS, print) {
+        Ok(of) => match each_group(&of.paths, print, |read| report(read, &of, NUM_LOOKUPS)) {
             Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
             Err(error) => exit_code(Err(error)),
         },

@@ -8,6 +8,7 @@
 use std::env;
 use std::process::ExitCode;
 
+use inspect_table::each_group;
 use rewrite_filters::{Options, rewrite};
 use terminal::{ended, exit_code, print, wrong_usage};
 
@@ -60,7 +61,7 @@ fn main() -> ExitCode {
     match Options::parse(env::args_os().skip(1)) {
         Err(error) => wrong_usage(&error, USAGE),
         Ok(options) if options.help => exit_code(print(&HELP)),
-        Ok(options) => match rewrite(&options, NUM_LOOKUPS, print) {
+        Ok(of) => match each_group(&of.paths, print, |read| rewrite(read, &of, NUM_LOOKUPS)) {
             Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
             Err(error) => exit_code(Err(error)),
         },

@@ -11,7 +11,7 @@ use crate::common::drawn;
 use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Lookups;
 use crate::inspect_table::table::Inspection;
-use crate::inspect_table::{Options, report_read};
+use crate::inspect_table::{Options, report};
 use crate::table::manifest::Contents;
 
 fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
@@ -156,7 +156,7 @@ fn a_database_that_changes_while_it_is_read_gets_no_figures() {
             }
             Group::of_directory(&directory)
         };
-        report_read(read, &Options::default(), 100)
+        report(read, &Options::default(), 100)
     };
     assert_eq!(read(&|| ()).unwrap().1.exit_status, 0);
     let log = directory.join("000011.log");

@@ -16,7 +16,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use crate::inspect_table::{self, Options};
+use crate::inspect_table::{Options, each_group, report};
 
 const NUM_LOOKUPS: usize = 100_000;
 
@@ -51,10 +51,11 @@ impl Report {
 
     fn of(options: &Options, num_lookups: usize) -> Self {
         let mut lines = Vec::new();
-        let outcome = inspect_table::report(options, num_lookups, |printed| {
+        let print = |printed: &[String]| {
             lines.extend_from_slice(printed);
             Ok(())
-        });
+        };
+        let outcome = each_group(&options.paths, print, |read| report(read, options, num_lookups));
         let outcome = outcome.unwrap();
         let report = Self { lines, exit_status: outcome.exit_status, causes: outcome.causes };
         let mut printed = report.lines.iter().chain(&report.causes);

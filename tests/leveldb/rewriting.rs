@@ -7,13 +7,15 @@ use std::ffi::OsString;
 use crate::cases::check;
 use crate::database::TempPath;
 use crate::filter_blocks::{absent_keys, count_reads};
+use crate::inspect_table::database::Group;
 use crate::rewrite_filters::{Options, rewrite};
 use crate::tables::{NO_POLICY, any_options, any_writes, write_database};
 
 /// Rewrites all tables of the database.
 fn run(path: &TempPath, args: &[&str]) {
     let args = args.iter().map(OsString::from).chain([path.0.clone().into()]);
-    let outcome = rewrite(&Options::parse(args).unwrap(), 20_000, |_| Ok(())).unwrap();
+    let options = Options::parse(args).unwrap();
+    let (_, outcome) = rewrite(|| Group::of_directory(&path.0), &options, 20_000).unwrap();
     assert_eq!((outcome.exit_status, outcome.causes), (0, Vec::new()));
 }
 

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::inspect_table::each_group;
 use crate::rewrite_filters::{Options, rewrite};
 
 const NUM_LOOKUPS: usize = 100_000;
@@ -30,11 +31,12 @@ impl Run {
 
     fn of(options: &Options) -> Self {
         let mut lines = Vec::new();
-        let outcome = rewrite(options, NUM_LOOKUPS, |printed| {
+        let print = |printed: &[String]| {
             assert!(printed.len() <= 12, "{printed:#?}");
             lines.extend_from_slice(printed);
             Ok(())
-        });
+        };
+        let outcome = each_group(&options.paths, print, |read| rewrite(read, options, NUM_LOOKUPS));
         let outcome = outcome.unwrap();
         // The first line of a report has a path.
         let is_first = |line: &String| line.contains("; other filters in ");

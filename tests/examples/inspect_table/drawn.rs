@@ -12,11 +12,9 @@ const FEW_BLOCKS: usize = 2_048;
 const MAX_BLOCKS: usize = MAX_KEYS;
 /// So many neighbouring blocks are drawn together: those of large values have one key each.
 const TOGETHER: usize = 4;
-/// A limit on the bytes of all keys.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Keys of random blocks in order, each with the first table that it was drawn from, and whether
-/// these are all.
+/// Keys of random blocks in order, and whether these are all.
 pub(super) fn drawn(tables: &Tables<'_>) -> (Vec<Key>, bool) {
     let few = Drawn::of(tables, FEW_BLOCKS);
     let num_blocks = MAX_KEYS * FEW_BLOCKS / few.keys.len().max(1);

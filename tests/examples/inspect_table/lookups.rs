@@ -88,13 +88,12 @@ impl<'a> Asked<'a> {
         lookups.map(|lookup| lookup.share).sum()
     }
 
-    /// An absent key is looked up in the block where it would be; each block gets lookups in
-    /// proportion to its keys.
+    /// Each block gets lookups in proportion to its keys.
     fn random_rate(&self, reader: &Reader<'_>) -> f64 {
         let Lookups { total, num_tables, ordinal, .. } = self.at_random;
         let num_keys: usize = self.blocks.iter().map(|block| block.num_keys).sum();
         let total = total / num_tables + num_keys.saturating_mul(10).min(total / 100);
-        let mut words = random::words(0xbc9f1d34 + ordinal as u64);
+        let mut hashes = random_hashes(0xbc9f1d34 + ordinal as u64);
         let mut rate = 0.0;
         for block in self.blocks.iter().filter(|block| block.num_keys > 0) {
             let number = total as u128 * block.num_keys as u128 / num_keys as u128;
@@ -102,14 +101,17 @@ impl<'a> Asked<'a> {
             let filter = reader.filter(block.offset);
             let mut matches = 0;
             for start in (0..number).step_by(4_096) {
-                let words = words.by_ref().take((number - start).min(4_096));
-                let hashes = words.map(|word| BloomHash::from_u32((word >> 32) as u32));
+                let hashes = hashes.by_ref().take((number - start).min(4_096));
                 matches += num_matches(filter, &hashes.collect::<Vec<_>>());
             }
             rate += float(matches) / float(number) * float(block.num_keys) / float(num_keys);
         }
         rate
     }
+}
+
+pub(crate) fn random_hashes(seed: u64) -> impl Iterator<Item = BloomHash> {
+    random::words(seed).map(|word| BloomHash::from_u32((word >> 32) as u32))
 }
 
 fn matches(reader: &Reader<'_>, lookup: &Lookup) -> bool {

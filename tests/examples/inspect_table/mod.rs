@@ -24,16 +24,6 @@ pub(crate) mod what_if;
 
 pub(crate) const WRITTEN: &str = "written to while it was read: close it and run again";
 
-/// Prints a report on each directory, and on each series of files between directories, from about
-/// `num_lookups` lookups of absent keys for each.
-pub(crate) fn report(
-    options: &Options,
-    num_lookups: usize,
-    print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
-) -> Result<Outcome, Box<dyn Error>> {
-    each_group(&options.paths, print, |read| report_read(read, options, num_lookups))
-}
-
 pub(crate) type Report = (Vec<String>, Outcome);
 
 /// Prints what `report` tells of each directory, and of each series of files between directories.
@@ -63,8 +53,8 @@ pub(crate) fn each_group(
     Ok(outcome)
 }
 
-/// Of what `read` finds, if that stays as it is.
-pub(crate) fn report_read(
+/// A report on what `read` finds, if that stays as it is, from about `num_lookups` random lookups.
+pub(crate) fn report(
     read: impl Fn() -> Result<Group, String>,
     options: &Options,
     num_lookups: usize,
@@ -73,8 +63,7 @@ pub(crate) fn report_read(
     let group = read()?;
     let survey = Survey::of(&group, (num_lookups, true), |step| progress.show(step));
     if read()? != group {
-        let name = &group.name;
-        return Err(format!("{name}: {WRITTEN}"));
+        return Err(format!("{}: {WRITTEN}", group.name));
     }
     // Of a single table that cannot be read, nothing is known but the cause.
     let is_unread = group.name.is_empty() && matches!(survey.tables[..], [Err(_)]);
@@ -82,12 +71,10 @@ pub(crate) fn report_read(
     Ok((lines, survey.outcome()))
 }
 
-/// The command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) help: bool,
     pub(crate) what_if: bool,
-    /// Whether to list all tables of a database.
     pub(crate) tables: bool,
     pub(crate) paths: Vec<PathBuf>,
 }

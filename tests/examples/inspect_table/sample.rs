@@ -89,8 +89,7 @@ impl<'a> Sample<'a> {
         if is_all { f64::INFINITY } else { float(self.numbers[kind]) }
     }
 
-    /// The own keys that are not deleted, or all own keys if all are deleted, each with the next
-    /// one of its form if that is known.
+    /// The own keys that are not deleted, or all own keys if all are deleted.
     pub(crate) fn live_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
         let own = || self.keys.iter().filter(|key| key.kind() == OWN);
         let all_are_deleted = own().all(|key| key.is_deleted);

@@ -22,8 +22,7 @@ pub(crate) struct Survey<'a> {
     pub(crate) shares: Option<Vec<f64>>,
     /// The sampled keys of a database, if the order of its keys is known.
     pub(crate) sample: Option<Sample<'a>>,
-    num_lookups: usize,
-    compares: bool,
+    lookups: Lookups,
 }
 
 impl<'a> Survey<'a> {
@@ -48,8 +47,8 @@ impl<'a> Survey<'a> {
             let tables = Tables { number: num_tables, ranges: Some(ranges), trailer_len, visit };
             Some(Sample::draw(tables, num_lookups))
         });
-        let (tables, shares) = (Vec::with_capacity(num_tables), None);
-        let mut survey = Self { group, tables, shares, sample, num_lookups, compares };
+        let lookups = Lookups { total: num_lookups, num_tables, ordinal: 0, compares };
+        let mut survey = Self { group, tables: Vec::new(), shares: None, sample, lookups };
         for (i, table) in group.tables.iter().enumerate() {
             progress(&format!("table {} of {num_tables}: {}", i + 1, table.name));
             let inspection = open_regular_file(&table.path).and_then(|file| {
@@ -60,9 +59,9 @@ impl<'a> Survey<'a> {
                 )?)
             });
             survey.tables.push(inspection.map_err(|error| {
-                let is_gone =
-                    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::NotFound);
-                let hint = if is_gone && table.place.is_some() { GONE } else { "" };
+                let kind = error.downcast_ref().map(io::Error::kind);
+                let is_gone = table.place.is_some() && kind == Some(io::ErrorKind::NotFound);
+                let hint = if is_gone { GONE } else { "" };
                 format!("{error}{hint}")
             }));
         }
@@ -84,12 +83,10 @@ impl<'a> Survey<'a> {
     }
 
     pub(crate) fn lookups(&self, i: usize) -> Lookups {
-        let (total, num_tables) = (self.num_lookups, self.group.tables.len());
-        Lookups { total, num_tables, ordinal: i, compares: self.compares }
+        Lookups { ordinal: i, ..self.lookups }
     }
 
-    /// The share of lookups to count: a table that cannot be read may cover a range that no other
-    /// table does.
+    /// The share of lookups to count: a table that cannot be read may cover a range of its own.
     fn share_known(&self) -> f64 {
         let known = self.totals().file_len;
         let mut all = known;
@@ -149,7 +146,7 @@ impl<'a> Survey<'a> {
             None => 1e4,
             Some(sample) => sample.num_lookups(kind),
         };
-        let at_random = float(self.num_lookups) / float(self.tables.len());
+        let at_random = float(self.lookups.total) / float(self.tables.len());
         let lookups = [sampled(BETWEEN), sampled(OWN), at_random, at_random];
         [BETWEEN, OWN, RANDOM, OWN_AT_RANDOM].map(|kind| per_1000(reads[kind], lookups[kind]))
     }
@@ -185,7 +182,6 @@ impl<'a> Survey<'a> {
         Totals::of(self.tables.iter().flatten())
     }
 
-    /// What is wrong, one line per cause.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut outcome = self.group.lost.clone().map_or_else(Outcome::default, Outcome::failure);
         let mut tables_by_cause: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -206,11 +202,9 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The result of an inspection.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// 1: something could not be read or judged, or filters hide keys; 3: filters differ from their
-    /// policy's.
+    /// As the help says.
     pub(crate) exit_status: u8,
     /// One line each.
     pub(crate) causes: Vec<String>,
@@ -251,7 +245,6 @@ fn judge(table: &Result<Inspection, String>) -> Option<(u8, String)> {
     })
 }
 
-/// Sums over tables.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Totals {
     pub(crate) keys: usize,

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash, SortedRun};
 
-use super::filters::sharing_a_filter;
-use super::lookups::{Asked, RANDOM, Reads};
+use super::filters::{num_matches, sharing_a_filter};
+use super::lookups::{Asked, RANDOM, Reads, random_hashes};
 use super::sample::{BETWEEN, Lookup, OWN};
 use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, Writer};
 use super::survey::Survey;
 use super::table::SurveyedBlock;
-use crate::random;
 use crate::terminal::{float, ratio};
 
 /// Fewer wasted reads of missing and of existing keys together, per 1,000 lookups of each, are not
@@ -106,10 +105,10 @@ impl Candidate {
         let (policy, base_lg) = (setting.policy(), setting.base_lg_for(blocks));
         // An offset for each range, the array's offset, and base_lg.
         let (mut num_bytes, mut num_ranges) = (5, 0);
-        let (mut reads, mut num_asked, mut num_matches) = (Reads::default(), 0, 0);
+        let (mut reads, mut num_asked, mut num_matching) = (Reads::default(), 0, 0);
         let num_lookups = lookups.len();
         let (mut builder, mut filter) = (BloomFilterBuilder::new(), Vec::new());
-        let mut words = random::words(num_random as u64);
+        let mut at_random = random_hashes(num_random as u64);
         for sharing in sharing_a_filter(blocks, base_lg) {
             let num_keys = sharing.iter().map(|block| block.num_keys).sum();
             let (keys, other_keys) = hashes.split_at(num_keys);
@@ -130,21 +129,19 @@ impl Candidate {
             }
             filter.clear();
             builder.finish_into(policy, &mut filter);
-            let mut asked: Vec<_> = asking.iter().map(|(_, lookup)| lookup.hash).collect();
-            let at_random = |word| BloomHash::from_u32((word >> 32) as u32);
+            for (_, lookup) in asking {
+                if policy.hash_may_match(lookup.hash, &filter) {
+                    reads[lookup.kind] += lookup.share;
+                }
+            }
             let [part, of] = [num_asking, num_lookups].map(|number| number as u64);
             let num_random = (num_random as u64 * part).div_ceil(of);
             let num_random = usize::try_from(num_random).expect("at most all");
-            asked.extend(words.by_ref().map(at_random).take(num_random));
-            let mut matches = vec![true; asked.len()];
-            policy.hashes_may_match(&asked, &filter, &mut matches);
-            for ((_, lookup), _) in asking.iter().zip(&matches).filter(|(_, matches)| **matches) {
-                reads[lookup.kind] += lookup.share;
-            }
+            let asked: Vec<_> = at_random.by_ref().take(num_random).collect();
             num_asked += num_random;
-            num_matches += matches[num_asking..].iter().filter(|matches| **matches).count();
+            num_matching += num_matches(Some(&filter), &asked);
         }
-        reads[RANDOM] = ratio(num_matches, num_asked).unwrap_or_default();
+        reads[RANDOM] = ratio(num_matching, num_asked).unwrap_or_default();
         num_bytes += usize::try_from(num_ranges).unwrap_or(usize::MAX / 8) * 4;
         Self { num_bytes, reads }
     }
@@ -219,8 +216,7 @@ pub(crate) fn best(survey: &Survey<'_>, proposals: &[Proposal]) -> Vec<Proposal>
     by_writer.filter_map(best_of).collect()
 }
 
-/// This crate's filters with about today's bytes divided between the levels by `for_runs`, and the
-/// bits per key of each level, if that saves reads.
+/// Today's bytes divided between levels by `for_runs`, and each one's bits per key, if that helps.
 pub(crate) fn divided(
     survey: &Survey<'_>,
     all: &[Proposal],

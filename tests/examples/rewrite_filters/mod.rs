@@ -1,7 +1,6 @@
 //! The command line, and what it does.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -10,8 +9,8 @@ use plan::{Left, Plan};
 
 use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Reads;
-use crate::inspect_table::survey::{Outcome, Survey};
-use crate::inspect_table::{Report, WRITTEN, each_group};
+use crate::inspect_table::survey::Survey;
+use crate::inspect_table::{Report, WRITTEN};
 use crate::terminal::{Progress, counted, grouped, long, paths, unknown, wrapped};
 
 mod plan;
@@ -19,18 +18,9 @@ mod plan;
 const ADDED: &str = "Added filters are used if the program sets a Bloom filter policy: in C++ \
     NewBloomFilterPolicy(10), plyvel bloom_filter_bits=10, goleveldb filter.NewBloomFilter(10).";
 
-/// Rewrites the filters of each directory, and of each series of files between directories, and
-/// prints a report.
+/// Rewrites the filters of a group of tables, and reports on it.
 pub(crate) fn rewrite(
-    options: &Options,
-    num_lookups: usize,
-    print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
-) -> Result<Outcome, Box<dyn Error>> {
-    each_group(&options.paths, print, |read| rewrite_group(read, options, num_lookups))
-}
-
-fn rewrite_group(
-    read: &dyn Fn() -> Result<Group, String>,
+    read: impl Fn() -> Result<Group, String>,
     options: &Options,
     num_lookups: usize,
 ) -> Result<Report, String> {
@@ -125,7 +115,6 @@ fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     lines
 }
 
-/// The command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) help: bool,
