@@ -11,7 +11,7 @@ use super::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, 
 use crate::common::table::manifest::Contents;
 use crate::common::table::varint::read_varint;
 use crate::inspect_table::Options;
-use crate::inspect_table::filters::{Reader, filter_block, policy_of};
+use crate::inspect_table::filters::{filter_block, policy_of};
 use crate::inspect_table::lookups::Lookups;
 use crate::inspect_table::table::{Filters, Inspection, SurveyedBlock};
 use crate::random::words;
@@ -212,7 +212,7 @@ fn policies_are_recognised_by_the_sizes_of_their_filters() {
             for base_lg in [0, 11, 12, 13, 19, 63] {
                 let builder = |policy| FilterBlockBuilder::with_base_lg(policy, base_lg);
                 let contents = filter_block(builder(policy), &blocks, &hashes);
-                let told = policy_of(&Reader::new(policy, &contents), &blocks, &contents).unwrap();
+                let told = policy_of(&contents, &blocks).unwrap();
                 let remade = filter_block(builder(told), &blocks, &hashes);
                 assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
             }

@@ -79,7 +79,6 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
     }
 }
 
-/// What lookups waste, and what filters take.
 fn figures(survey: &Survey<'_>, today: &Candidate) -> Vec<String> {
     let is_certain = survey.ranges().is_none_or(|ranges| ranges.is_certain);
     let bound = match (survey.unjudged().0, is_certain) {
@@ -121,7 +120,6 @@ fn reason(survey: &Survey<'_>, reads: &Reads) -> Option<String> {
     ))
 }
 
-/// How long keys are, and how alike most neighbours.
 fn description(sample: &Sample<'_>) -> Option<String> {
     let keys: Vec<_> = sample.live_keys().collect();
     let lens = keys.iter().map(|(key, _)| key.len());

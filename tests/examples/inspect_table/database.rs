@@ -16,7 +16,6 @@ pub(crate) struct Group {
     pub(crate) name: String,
     /// `None` if there is no MANIFEST that lists the tables.
     pub(crate) database: Option<Database>,
-    /// The tables to report on.
     pub(crate) tables: Vec<ListedTable>,
     /// The names of tables that the database does not use.
     pub(crate) not_in_use: Vec<String>,
@@ -35,7 +34,6 @@ pub(crate) struct Database {
 pub(crate) struct ListedTable {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// Only in a database.
     pub(crate) place: Option<Place>,
 }
 
@@ -65,7 +63,6 @@ impl Group {
         }
     }
 
-    /// Returns the group, or why there is nothing to report on.
     pub(crate) fn of_directory(directory: &Path) -> Result<Self, String> {
         let name = shown(directory);
         let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;

@@ -14,7 +14,6 @@ pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 /// `LevelDB`'s: one filter per 2 KiB of the file.
 pub(crate) const LEVELDB_BASE_LG: u8 = 11;
 
-/// A table's filters.
 #[allow(dead_code, reason = "not every example remakes filters")]
 pub(crate) struct FilterBlock {
     pub(crate) policy_name: String,
@@ -41,9 +40,19 @@ impl FilterBlock {
     ) -> (Self, &'a Keys) {
         let contents = &block.contents[..];
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
-        let policy = policy_of(&reader, &survey.blocks, contents);
+        let policy = policy_of(contents, &survey.blocks);
+        // Without keys, every policy makes no filters.
+        let any_policy = (survey.num_keys() == 0).then(BloomFilterPolicy::default);
+        // Each filter has an offset of four bytes; a corrupt base_lg could demand billions.
+        let end = survey.blocks.last().map_or(0, |block| block.end);
+        let has_room = end >> reader.base_lg() <= contents.len() as u64 / 4;
+        let remakes = |policy, keys: &Keys| {
+            let builder = FilterBlockBuilder::with_base_lg(policy, reader.base_lg());
+            contents == filter_block(builder, &survey.blocks, &keys.hashes)
+        };
         let fits = survey.candidates.iter().map(|keys| {
-            let is_remade = is_made_of(&reader, contents, policy, survey, keys);
+            let policy = policy.or(any_policy).filter(|_| has_room);
+            let is_remade = policy.is_some_and(|policy| remakes(policy, keys));
             (num_found(&reader, &survey.blocks, keys), is_remade, keys)
         });
         let best =
@@ -67,28 +76,6 @@ impl FilterBlock {
         };
         (filters, keys)
     }
-}
-
-/// Whether this crate makes the same filter block from the keys.
-fn is_made_of(
-    reader: &Reader<'_>,
-    contents: &[u8],
-    policy: Option<BloomFilterPolicy>,
-    survey: &KeySurvey,
-    keys: &Keys,
-) -> bool {
-    let policy = match policy {
-        Some(policy) => policy,
-        // Without keys, every policy makes no filters.
-        None if survey.num_keys() == 0 => BloomFilterPolicy::default(),
-        None => return false,
-    };
-    let base_lg = reader.base_lg();
-    let end = survey.blocks.last().map_or(0, |block| block.end);
-    // Each filter has an offset of four bytes; a corrupt base_lg could demand billions.
-    let has_room = end >> base_lg <= contents.len() as u64 / 4;
-    let builder = || FilterBlockBuilder::with_base_lg(policy, base_lg);
-    has_room && contents == filter_block(builder(), &survey.blocks, &keys.hashes)
 }
 
 /// How many keys the filters of their blocks find.
@@ -143,11 +130,8 @@ pub(crate) fn sharing_a_filter(
 }
 
 /// A policy that makes filters of these sizes; `None` if none does.
-pub(crate) fn policy_of(
-    reader: &Reader<'_>,
-    blocks: &[SurveyedBlock],
-    contents: &[u8],
-) -> Option<BloomFilterPolicy> {
+pub(crate) fn policy_of(contents: &[u8], blocks: &[SurveyedBlock]) -> Option<BloomFilterPolicy> {
+    let reader = Reader::new(BloomFilterPolicy::default(), contents);
     let mut sizes = Vec::new();
     let mut bytes_left = contents.len();
     for sharing in sharing_a_filter(blocks, reader.base_lg()) {

@@ -52,8 +52,7 @@ impl<'a> Asked<'a> {
         Self { blocks, at_random, sampled }
     }
 
-    /// The lookups of each kind that the filters match: of the sampled kinds, as a share of all; of
-    /// random hashes, as a share of those that consult this table.
+    /// The share of lookups that match; of random hashes, of those that consult this table.
     pub(crate) fn reads(&self, contents: &[u8]) -> Reads {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         let mut reads = [0.0; 4];

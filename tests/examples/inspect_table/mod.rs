@@ -80,7 +80,6 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the options, or what is wrong with them.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut options = Self::default();
         options.paths = paths(args, &mut options.help, |option, _| {

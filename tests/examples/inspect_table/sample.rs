@@ -55,12 +55,10 @@ pub(crate) struct Lookup {
     pub(crate) hash: BloomHash,
 }
 
-/// The tables that a sample is drawn from.
 pub(crate) struct Tables<'a> {
     pub(crate) number: usize,
     /// `None` for a single table without a database.
     pub(crate) ranges: Option<Ranges<'a>>,
-    /// The length of the trailers of their keys.
     pub(crate) trailer_len: usize,
     pub(crate) visit: Visit<'a>,
 }
@@ -85,8 +83,7 @@ impl<'a> Sample<'a> {
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
     pub(crate) fn num_lookups(&self, kind: usize) -> f64 {
-        let is_all = self.is_all && kind == OWN;
-        if is_all { f64::INFINITY } else { float(self.numbers[kind]) }
+        if self.is_all && kind == OWN { f64::INFINITY } else { float(self.numbers[kind]) }
     }
 
     /// The own keys that are not deleted, or all own keys if all are deleted.

@@ -12,8 +12,6 @@ use crate::table::ranges::Ranges;
 use crate::table::{Source, Table};
 use crate::terminal::{counted, float, grouped, per_1000, ratio};
 
-const GONE: &str = "; a running database removes tables: close or copy it";
-
 pub(crate) struct Survey<'a> {
     pub(crate) group: &'a Group,
     /// The inspection of each table, or why it cannot be read.
@@ -61,7 +59,11 @@ impl<'a> Survey<'a> {
             survey.tables.push(inspection.map_err(|error| {
                 let kind = error.downcast_ref().map(io::Error::kind);
                 let is_gone = table.place.is_some() && kind == Some(io::ErrorKind::NotFound);
-                let hint = if is_gone { GONE } else { "" };
+                let hint = if is_gone {
+                    "; a running database removes tables: close or copy it"
+                } else {
+                    ""
+                };
                 format!("{error}{hint}")
             }));
         }
@@ -89,12 +91,9 @@ impl<'a> Survey<'a> {
     /// The share of lookups to count: a table that cannot be read may cover a range of its own.
     fn share_known(&self) -> f64 {
         let known = self.totals().file_len;
-        let mut all = known;
-        for (listed, table) in self.group.tables.iter().zip(&self.tables) {
-            if let (Some(place), Err(_)) = (&listed.place, table) {
-                all = all.saturating_add(place.contents.len);
-            }
-        }
+        let unread = self.group.tables.iter().zip(&self.tables).filter(|(_, table)| table.is_err());
+        let lens = unread.filter_map(|(listed, _)| Some(listed.place.as_ref()?.contents.len));
+        let all = lens.fold(known, u64::saturating_add);
         let [known, all] = [known, all].map(|len| usize::try_from(len).unwrap_or(usize::MAX));
         ratio(known, all).unwrap_or_default()
     }
@@ -121,10 +120,6 @@ impl<'a> Survey<'a> {
             }
         }
         sum
-    }
-
-    pub(crate) fn reads_today(&self) -> Reads {
-        self.reads(|i| self.table(i)?.reads)
     }
 
     /// The standard errors of a database's reads today, `BETWEEN` and `OWN`.
@@ -156,15 +151,14 @@ impl<'a> Survey<'a> {
         if self.shares.is_none() {
             return (self.tables.len(), vec!["the order of the keys is unknown".into()]);
         }
-        let (mut num_unread, mut num_unknown, mut hides, mut policy) = (0, 0, false, None);
-        for table in &self.tables {
-            match table.as_ref().map(|table| (table.reads, &table.filters)) {
-                Ok((Some(_), _)) => continue,
-                Err(_) => num_unread += 1,
-                Ok((_, Filters::OfUnknownPolicy(name))) => policy = Some(name),
-                Ok(_) => hides = true,
-            }
+        let num_unread = self.tables.iter().filter(|table| table.is_err()).count();
+        let (mut num_unknown, mut hides, mut policy) = (num_unread, false, None);
+        for table in self.tables.iter().flatten().filter(|table| table.reads.is_none()) {
             num_unknown += 1;
+            match &table.filters {
+                Filters::OfUnknownPolicy(name) => policy = Some(name),
+                _ => hides = true,
+            }
         }
         let tables = counted(self.tables.len(), "table");
         let unread = (num_unread > 0).then(|| format!("{num_unread} of {tables} cannot be read"));
@@ -206,7 +200,6 @@ impl<'a> Survey<'a> {
 pub(crate) struct Outcome {
     /// As the help says.
     pub(crate) exit_status: u8,
-    /// One line each.
     pub(crate) causes: Vec<String>,
 }
 
@@ -227,7 +220,6 @@ impl Outcome {
     }
 }
 
-/// What is wrong with a table, or with several.
 fn judge(table: &Result<Inspection, String>) -> Option<(u8, String)> {
     Some(match table.as_ref().map(|table| &table.filters) {
         Err(cause) => (1, cause.clone()),
@@ -277,7 +269,6 @@ impl Totals {
         ratio(self.filter_bits, self.filter_keys)
     }
 
-    /// Bits per key, and bytes.
     pub(crate) fn filter_cells(&self) -> [String; 2] {
         if self.filter_bytes == 0 {
             return ["-"; 2].map(Into::into);

@@ -49,24 +49,21 @@ impl Inspection {
         let table = Table::open(source)?;
         let filter_block = table.filter_block()?;
         let survey = KeySurvey::of(&table)?;
-        let mut keys = survey.likeliest();
-        let mut today: Option<&[u8]> = None;
-        let filters = match &filter_block {
-            None => {
-                today = Some(&[]);
-                Filters::None
-            }
+        let (filters, keys, today) = match &filter_block {
+            None => (Filters::None, survey.likeliest(), Some(&[][..])),
             Some(block) if KNOWN.contains(&&block.policy_name[..]) => {
-                let (filters, of_filters) = FilterBlock::of(block, &survey, source.len());
-                keys = of_filters;
-                today = (filters.num_hidden == 0).then_some(&block.contents);
-                Filters::Known(filters)
+                let (filters, keys) = FilterBlock::of(block, &survey, source.len());
+                let today = (filters.num_hidden == 0).then_some(&block.contents[..]);
+                (Filters::Known(filters), keys, today)
             }
-            Some(block) => Filters::OfUnknownPolicy(block.policy_name.clone()),
+            Some(block) => {
+                (Filters::OfUnknownPolicy(block.policy_name.clone()), survey.likeliest(), None)
+            }
         };
         let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
         let num_keys = survey.num_keys();
-        let reads_today = today.map(|contents| asked.reads(contents));
+        let reads = today.map(|contents| asked.reads(contents));
+        let variances = today.zip(reads).map(|(contents, reads)| asked.variances(contents, reads));
         let compares = num_keys > 0 && lookups.compares;
         Ok(Self {
             file_len: source.len(),
@@ -74,10 +71,8 @@ impl Inspection {
             num_keys,
             num_user_keys: keys.num_distinct,
             num_deletions: if keys.trailer_len == 0 { 0 } else { survey.num_deletions },
-            reads: reads_today,
-            variances: today
-                .zip(reads_today)
-                .map_or([0.0; 2], |(contents, reads)| asked.variances(contents, reads)),
+            reads,
+            variances: variances.unwrap_or_default(),
             consulted: [BETWEEN, OWN].map(|kind| asked.consulted(kind)),
             others: if compares { other_filters(&asked, &keys.hashes) } else { Vec::new() },
             filters,
@@ -93,8 +88,7 @@ pub(crate) const TRAILER_LEN: usize = 8;
 /// What one pass over all keys tells.
 pub(crate) struct KeySurvey {
     pub(crate) blocks: Vec<SurveyedBlock>,
-    /// The keys as user keys, and also as internal keys if all could be: user keys may end in what
-    /// looks like trailers, so only the filters can tell.
+    /// As user keys, and also as internal keys if all could be: only the filters can tell.
     pub(crate) candidates: Vec<Keys>,
     /// Meaningful only if the keys are internal keys.
     num_deletions: usize,

@@ -30,7 +30,6 @@ pub(crate) struct Candidate {
     pub(crate) reads: Reads,
 }
 
-/// Filters for all tables of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct Proposal {
     pub(crate) setting: Setting,
@@ -155,7 +154,10 @@ impl Candidate {
     }
 
     pub(crate) fn today(survey: &Survey<'_>) -> Self {
-        Self { num_bytes: survey.totals().filter_bytes, reads: survey.reads_today() }
+        Self {
+            num_bytes: survey.totals().filter_bytes,
+            reads: survey.reads(|i| survey.table(i)?.reads),
+        }
     }
 
     fn cost(&self) -> f64 {
