@@ -123,12 +123,10 @@ fn reason(survey: &Survey<'_>, reads: &Reads) -> Option<String> {
 fn description(sample: &Sample<'_>) -> Option<String> {
     let keys: Vec<_> = sample.live_keys().collect();
     let lens = keys.iter().map(|(key, _)| key.len());
-    let (shortest, longest) = (lens.clone().min()?, lens.max()?);
-    let len =
-        if shortest == longest { format!("{longest}") } else { format!("{shortest} to {longest}") };
+    let (min, max) = (lens.clone().min()?, lens.max()?);
+    let len = if min == max { max.to_string() } else { format!("{min} to {max}") };
     let unlike = |&(key, next): &Neighbours<'_>| {
-        let alike = key.iter().zip(next?).take_while(|(a, b)| a == b).count();
-        Some(key.len() - alike)
+        Some(key.len() - key.iter().zip(next?).take_while(|(a, b)| a == b).count())
     };
     let mut unlike: Vec<_> = keys.iter().filter_map(unlike).collect();
     unlike.sort_unstable();

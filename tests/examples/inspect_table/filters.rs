@@ -55,8 +55,7 @@ impl FilterBlock {
             let is_remade = policy.is_some_and(|policy| remakes(policy, keys));
             (num_found(&reader, &survey.blocks, keys), is_remade, keys)
         });
-        let best =
-            fits.max_by_key(|&(found, is_remade, keys)| (found, is_remade, keys.trailer_len));
+        let best = fits.max_by_key(|&(found, remade, keys)| (found, remade, keys.trailer_len));
         let (num_found, is_remade, keys) = best.expect("all keys may be user keys");
         let offsets = (0..reader.num_filters() as u128).map(|i| i << reader.base_lg());
         let offsets = offsets.map_while(|i| u64::try_from(i).ok().filter(|&i| i < file_len));
@@ -109,7 +108,6 @@ pub(crate) fn filter_block(
     builder.finish()
 }
 
-/// The blocks, each with the hashes of its keys.
 fn with_hashes<'a>(
     blocks: &'a [SurveyedBlock],
     mut hashes: &'a [BloomHash],

@@ -23,7 +23,6 @@ pub(crate) struct Lookups {
     pub(crate) num_tables: usize,
     /// The table's place in the group; different tables get different hashes.
     pub(crate) ordinal: usize,
-    /// Whether other filters are measured, too.
     pub(crate) compares: bool,
 }
 

@@ -59,12 +59,8 @@ impl<'a> Survey<'a> {
             survey.tables.push(inspection.map_err(|error| {
                 let kind = error.downcast_ref().map(io::Error::kind);
                 let is_gone = table.place.is_some() && kind == Some(io::ErrorKind::NotFound);
-                let hint = if is_gone {
-                    "; a running database removes tables: close or copy it"
-                } else {
-                    ""
-                };
-                format!("{error}{hint}")
+                let hint = "; a running database removes tables: close or copy it";
+                format!("{error}{}", if is_gone { hint } else { "" })
             }));
         }
         survey.shares = match (&survey.sample, survey.ranges()) {
@@ -125,8 +121,7 @@ impl<'a> Survey<'a> {
     /// The standard errors of a database's reads today, `BETWEEN` and `OWN`.
     pub(crate) fn errors_today(&self) -> [f64; 2] {
         [BETWEEN, OWN].map(|kind| {
-            let of_kind = self.sample.as_ref().map(|sample| sample.num_lookups(kind));
-            let is_sample = of_kind.is_some_and(f64::is_finite);
+            let is_sample = self.sample.as_ref().is_some_and(|of| of.num_lookups(kind).is_finite());
             let variances = self.tables.iter().flatten().map(|table| table.variances[kind]);
             if is_sample { 1_000.0 * variances.sum::<f64>().sqrt() } else { 0.0 }
         })
@@ -167,7 +162,6 @@ impl<'a> Survey<'a> {
         (num_unknown, [unread, hides, policy].into_iter().flatten().collect())
     }
 
-    /// Whether today's filters can be compared with others.
     pub(crate) fn is_comparable(&self) -> bool {
         self.unjudged().0 == 0 && self.totals().keys > 0
     }

@@ -12,8 +12,7 @@ use super::survey::Survey;
 use super::table::SurveyedBlock;
 use crate::terminal::{float, ratio};
 
-/// Fewer wasted reads of missing and of existing keys together, per 1,000 lookups of each, are not
-/// worth a change, and so are fewer bytes saved than one in this many.
+/// What is worth a change: reads saved by 1,000 lookups of each kind, or one in so many bytes.
 const READS_WORTH_IT: f64 = 5.0;
 const BYTES_WORTH_IT: usize = 5;
 
