@@ -32,7 +32,7 @@ const USAGE: &str = "usage: rewrite_filters [--dry-run] [--add] [--goleveldb] [-
     [--] DIR|FILE...";
 const HELP: [&str; 22] = [
     "Close the database first: a program that has it open may delete the tables that",
-    "this reads. Nothing prevents it: Rust's standard library of 1.85 has no locks.",
+    "this reads. Nothing prevents it: this does not take LevelDB's lock.",
     "usage: rewrite_filters [OPTION]... [--] DIR|FILE...",
     "Makes the filters of LevelDB tables anew, each for 512 KiB and 4,000 keys or",
     "more, so that fewer lookups read data blocks in vain. Programs need no change.",
@@ -43,7 +43,7 @@ const HELP: [&str; 22] = [
     "  --add             adds filters at the end of tables that have none or no room.",
     "                    They are used if the program opens the database with a Bloom",
     "                    filter policy. RocksDB refuses files longer than recorded.",
-    "  --goleveldb       names the first filters of a database as goleveldb does",
+    "  --goleveldb       names first filters as goleveldb does; not for LevelDB < 1.18",
     "  --bits-per-key N  instead of today's number, raised until no lookup loses",
     "Keys and values stay in place. Each table is written to 000000.dbtmp beside it,",
     "checked, and renamed: a crash leaves the old one or the new one. Left alone",

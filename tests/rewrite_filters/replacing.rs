@@ -2,9 +2,12 @@
 
 use std::fs;
 
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+
 use super::files;
-use crate::table::replace::{TEMPORARY, replace};
-use crate::tests::directory_of;
+use crate::table::Table;
+use crate::table::replace::{Filters, TEMPORARY, replace};
+use crate::tests::{copy_of, directory_of};
 
 #[test]
 fn a_file_is_replaced_only_by_what_was_checked_on_the_disk() {
@@ -42,5 +45,23 @@ fn permissions_stay() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         replace(&path, b"new", |_| Ok(())).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
+#[test]
+fn filters_that_miss_a_key_replace_nothing() {
+    let directory = copy_of("accounts", "wrong_filters");
+    let before = files(&directory);
+    for is_appended in [false, true] {
+        let policy_name = BloomFilterPolicy::NAME.into();
+        let filters = Filters { policy_name, is_appended, trailer_len: 8 };
+        let of_another_key = |_: &Table<'_>| {
+            let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::default(), 63);
+            builder.add_key(b"another");
+            Ok(builder.finish())
+        };
+        let error = filters.put(&directory.join("000005.ldb"), of_another_key).unwrap_err();
+        assert!(error.to_string().contains("proved wrong"), "{error}");
+        assert_eq!(files(&directory), before);
     }
 }

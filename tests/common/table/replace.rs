@@ -61,15 +61,21 @@ impl Filters {
     }
 }
 
-/// Writes the contents beside the file, checks what has reached the disk, and renames it.
+/// Writes the contents beside the file, syncs them, reads them back to check them, and renames.
 ///
-/// Owner and permissions stay. Nothing is left behind after an error, and the file is as before.
+/// Owner and permission bits stay. After an error the file is as before and nothing is left behind,
+/// unless only the directory could not be synced: then the new file is in place.
 pub(crate) fn replace(
     path: &Path,
     contents: &[u8],
     check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let temporary = path.with_file_name(TEMPORARY);
+    #[cfg(unix)]
+    let directory = {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))?
+    };
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     options.mode(0o600);
@@ -88,10 +94,7 @@ pub(crate) fn replace(
     }
     // So that the new name outlives a crash, too.
     #[cfg(unix)]
-    {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
+    directory.sync_all()?;
     Ok(())
 }
 

@@ -30,7 +30,6 @@ const FEWER: f64 = 0.95;
 /// The lookups of random hashes are divided between so many tables at most.
 const MAX_DIVIDED: usize = 8;
 
-const NO_ROOM: Left = Left::Alone("without room for better filters (--add makes it)");
 const ALREADY: Left = Left::Alone("with such filters already");
 
 /// The filters that a table gets.
@@ -57,6 +56,14 @@ impl<E: ToString> From<E> for Left {
     }
 }
 
+fn none_better(options: &Options) -> Left {
+    Left::Alone(if options.add {
+        "for which no better filters were found"
+    } else {
+        "without room for better filters (--add makes it)"
+    })
+}
+
 /// Raises the bits per key of all tables alike, until no kind of lookups loses.
 pub(crate) fn choose(
     survey: &Survey<'_>,
@@ -78,7 +85,10 @@ pub(crate) fn choose(
     let n = (0..=MAX_MORE).find(|&n| is_asked || !loses(sum(&|plans| nth(plans, n).reads), before));
     let choose = |plans: Vec<Plan>| match n {
         Some(n) => Ok(nth(&plans, n)),
-        None => plans.into_iter().find(|plan| !loses(plan.reads, plan.reads_before)).ok_or(NO_ROOM),
+        None => {
+            let plan = plans.into_iter().find(|plan| !loses(plan.reads, plan.reads_before));
+            plan.ok_or(none_better(options))
+        }
     };
     tables.into_iter().map(|plans| plans.and_then(choose)).collect()
 }
@@ -149,7 +159,7 @@ fn possible(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Vec<Plan
             break;
         }
     }
-    if plans.is_empty() { Err(NO_ROOM) } else { Ok(plans) }
+    if plans.is_empty() { Err(none_better(options)) } else { Ok(plans) }
 }
 
 /// The name and the millibits per key of a table's filters; without any, those of other tables, or
