@@ -30,7 +30,7 @@ mod terminal;
 
 const USAGE: &str = "usage: rewrite_filters [--dry-run] [--add] [--goleveldb] [--bits-per-key N] \
     [--] DIR|FILE...";
-const HELP: [&str; 22] = [
+const HELP: [&str; 23] = [
     "Close the database first: a program that has it open may delete the tables that",
     "this reads. Nothing prevents it: this does not take LevelDB's lock.",
     "usage: rewrite_filters [OPTION]... [--] DIR|FILE...",
@@ -43,7 +43,8 @@ const HELP: [&str; 22] = [
     "  --add             adds filters at the end of tables that have none or no room.",
     "                    They are used if the program opens the database with a Bloom",
     "                    filter policy. RocksDB refuses files longer than recorded.",
-    "  --goleveldb       names first filters as goleveldb does; not for LevelDB < 1.18",
+    "  --goleveldb       names first filters as goleveldb does, which LevelDB up to",
+    "                    1.17 must not read",
     "  --bits-per-key N  instead of today's number, raised until no lookup loses",
     "Keys and values stay in place. Each table is written to 000000.dbtmp beside it,",
     "checked, and renamed: a crash leaves the old one or the new one. Left alone",
