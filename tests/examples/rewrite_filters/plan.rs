@@ -83,12 +83,10 @@ pub(crate) fn choose(
     let before = sum(&|plans| plans[0].reads_before);
     let is_asked = options.bits_per_key.is_some();
     let n = (0..=MAX_MORE).find(|&n| is_asked || !loses(sum(&|plans| nth(plans, n).reads), before));
-    let choose = |plans: Vec<Plan>| match n {
-        Some(n) => Ok(nth(&plans, n)),
-        None => {
-            let plan = plans.into_iter().find(|plan| !loses(plan.reads, plan.reads_before));
-            plan.ok_or(none_better(options))
-        }
+    let choose = |plans: Vec<Plan>| {
+        let of_all = n.map(|n| nth(&plans, n));
+        let of_table = || plans.into_iter().find(|plan| !loses(plan.reads, plan.reads_before));
+        of_all.or_else(of_table).ok_or(none_better(options))
     };
     tables.into_iter().map(|plans| plans.and_then(choose)).collect()
 }
