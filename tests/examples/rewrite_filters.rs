@@ -45,7 +45,7 @@ const HELP: [&str; 23] = [
     "                    filter policy. RocksDB refuses files longer than recorded.",
     "  --goleveldb       names first filters as goleveldb does, which LevelDB up to",
     "                    1.17 must not read",
-    "  --bits-per-key N  instead of today's number, raised until no lookup loses",
+    "  --bits-per-key N  exactly N; else today's number, raised until no lookup loses",
     "Keys and values stay in place. Each table is written to 000000.dbtmp beside it,",
     "checked, and renamed: a crash leaves the old one or the new one. Left alone",
     "are damaged tables, RocksDB's, filters of other policies, and, unless N makes",
