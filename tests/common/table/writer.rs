@@ -9,7 +9,6 @@ use super::{FOOTER_LEN, MAGIC, Table, TableError};
 
 /// Type bytes of blocks.
 pub(crate) const UNCOMPRESSED: u8 = 0;
-#[allow(dead_code, reason = "not every crate compresses")]
 pub(crate) const SNAPPY: u8 = 1;
 
 pub(crate) fn varint(mut value: usize) -> Vec<u8> {
@@ -86,7 +85,6 @@ pub(crate) fn with_filters_in_place(
 ///
 /// A reader that takes the file's length from the MANIFEST finds the first footer, one that asks
 /// the file system the second. All blocks stay in place, except filters that were appended before.
-#[allow(dead_code, reason = "not every crate appends")]
 pub(crate) fn with_filters_appended(
     table: &Table<'_>,
     file: &[u8],
@@ -104,7 +102,6 @@ pub(crate) fn with_filters_appended(
 }
 
 /// Whether a file has the data blocks and the index block of another one where that has them.
-#[allow(dead_code, reason = "not every crate checks files")]
 pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> Result<bool, TableError> {
     let [old_layout, layout] = [Table::open(old)?.layout(old)?, Table::open(new)?.layout(new)?];
     let (Some(before), Some(after)) = (old_layout, layout) else { return Ok(false) };

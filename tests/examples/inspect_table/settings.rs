@@ -7,8 +7,11 @@ use leveldb_filter::BloomFilterPolicy;
 use super::filters::LEVELDB_BASE_LG;
 use super::table::SurveyedBlock;
 
-/// What this crate's first filter has at least.
+/// What this crate's filters have: 512 KiB of data blocks, so many keys in the first one, and so
+/// many bytes, or more.
+pub(crate) const BASE_LG: u8 = 19;
 pub(crate) const MIN_KEYS: usize = 4_000;
+pub(crate) const MIN_FILTER_LEN: usize = 2_048;
 /// More are for `LevelDB`'s filters of few keys.
 pub(crate) const BITS_PER_KEY: RangeInclusive<usize> = 6..=16;
 
@@ -47,7 +50,7 @@ impl Setting {
         for base_lg in [LEVELDB_BASE_LG, 19, 21] {
             add(Writer::Goleveldb, 0, base_lg, 0, &[]);
         }
-        add(Writer::ThisCrate, 0, 19, 2_048, &[]);
+        add(Writer::ThisCrate, 0, BASE_LG, MIN_FILTER_LEN, &[]);
         for min_filter_len in [0, 32, 48, 98, 132, 192] {
             add(Writer::PluggedIn, 0, LEVELDB_BASE_LG, min_filter_len, &[]);
         }

@@ -10,17 +10,15 @@ use super::Options;
 use crate::inspect_table::filters::{FilterBlock, filter_block};
 use crate::inspect_table::lookups::{Asked, RANDOM, Reads};
 use crate::inspect_table::sample::{BETWEEN, OWN};
+use crate::inspect_table::settings::{BASE_LG, MIN_FILTER_LEN, MIN_KEYS};
 use crate::inspect_table::survey::Survey;
 use crate::inspect_table::table::{Filters, KeySurvey, Keys, TRAILER_LEN};
 use crate::table::Table;
 use crate::table::replace::Filters as Place;
 use crate::table::writer::with_filters_in_place;
 
-/// A filter covers 512 KiB of the file and 4,000 keys, or more.
-const BASE_LG: u8 = 19;
-const MIN_KEYS: usize = 4_000;
 /// The best first: filters of few keys are the better the longer they are, if there is room.
-const MIN_FILTER_LENS: [usize; 4] = [2_048, 1_024, 512, 0];
+const MIN_FILTER_LENS: [usize; 4] = [MIN_FILTER_LEN, 1_024, 512, 0];
 /// Bits per key are raised in steps until keys with random hashes waste fewer reads than before (a
 /// bit fewer: rates are measured), and by some more steps if other keys need them.
 const MILLIBITS_PER_STEP: usize = 250;
@@ -139,7 +137,7 @@ fn possible(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Vec<Plan
         let num_lens = if is_exact { 1 } else { MIN_FILTER_LENS.len() };
         let in_place = MIN_FILTER_LENS.into_iter().take(num_lens).map(make).find(fits);
         let is_appended = in_place.is_none();
-        let chosen = in_place.or_else(|| options.add.then(|| make(MIN_FILTER_LENS[0])));
+        let chosen = in_place.or_else(|| options.add.then(|| make(MIN_FILTER_LEN)));
         let Some((policy, filters)) = chosen else { break };
         if filters == today {
             return Err(ALREADY);
