@@ -24,6 +24,8 @@ use proptest::prelude::*;
 mod c_interface;
 #[path = "leveldb/cases.rs"]
 mod cases;
+#[path = "examples/command_line.rs"]
+mod command_line;
 #[path = "inspect_table/contents.rs"]
 #[allow(dead_code, reason = "another test crate uses the rest")]
 mod contents;

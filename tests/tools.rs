@@ -1,6 +1,8 @@
 //! Tests of the examples `inspect_table` and `rewrite_filters`, which the package carries without
 //! their golden files.
 
+#[path = "examples/command_line.rs"]
+mod command_line;
 mod common;
 #[allow(dead_code, reason = "the example's main function uses the rest")]
 #[path = "examples/inspect_table/mod.rs"]

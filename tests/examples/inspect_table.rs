@@ -5,12 +5,14 @@
 //! cargo run --release --example inspect_table -- [--what-if] [--tables] DIR|FILE...
 //! ```
 
-use std::env;
 use std::process::ExitCode;
 
+use command_line::run;
 use inspect_table::{Options, each_group, report};
-use terminal::{ended, exit_code, print, wrong_usage};
+use terminal::print;
 
+#[path = "command_line.rs"]
+mod command_line;
 #[path = "inspect_table/mod.rs"]
 mod inspect_table;
 #[path = "../common/neighbours.rs"]
@@ -24,12 +26,11 @@ mod table;
 #[path = "terminal.rs"]
 mod terminal;
 
-const USAGE: &str = "usage: inspect_table [--what-if] [--tables] [--] DIR|FILE...";
 const HELP: [&str; 15] = [
     "A filter is a few bytes in memory that tell which keys a table cannot have.",
     "Where it fails, lookups read data blocks in vain. How often yours do, and why:",
     "  cargo run --release --example inspect_table -- DIR",
-    USAGE,
+    "usage: inspect_table [--what-if] [--tables] [--] DIR|FILE...",
     "  DIR        a database, closed: a verdict, what would help, and how to get it",
     "  FILE       a table, or several: the same, and a line for each",
     "  --tables   a line for each level and table",
@@ -47,12 +48,7 @@ const HELP: [&str; 15] = [
 const NUM_LOOKUPS: usize = 1_000_000;
 
 fn main() -> ExitCode {
-    match Options::parse(env::args_os().skip(1)) {
-        Err(error) => wrong_usage(&error, USAGE),
-        Ok(options) if options.help => exit_code(print(&HELP)),
-        Ok(of) => match each_group(&of.paths, print, |read| report(read, &of, NUM_LOOKUPS)) {
-            Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
-            Err(error) => exit_code(Err(error)),
-        },
-    }
+    run(&HELP, Options::parse, |of| {
+        each_group(&of.paths, print, |read| report(read, &of, NUM_LOOKUPS))
+    })
 }

@@ -5,13 +5,15 @@
 //! cargo run --release --example rewrite_filters -- [--dry-run] [--add] DIR|FILE...
 //! ```
 
-use std::env;
 use std::process::ExitCode;
 
+use command_line::run;
 use inspect_table::each_group;
 use rewrite_filters::{Options, rewrite};
-use terminal::{ended, exit_code, print, wrong_usage};
+use terminal::print;
 
+#[path = "command_line.rs"]
+mod command_line;
 #[allow(dead_code, reason = "only its survey is needed")]
 #[path = "inspect_table/mod.rs"]
 mod inspect_table;
@@ -28,8 +30,6 @@ mod table;
 #[path = "terminal.rs"]
 mod terminal;
 
-const USAGE: &str = "usage: rewrite_filters [--dry-run] [--add] [--goleveldb] [--bits-per-key N] \
-    [--] DIR|FILE...";
 const HELP: [&str; 23] = [
     "Close the database first: a program that has it open may delete the tables that",
     "this reads. Nothing prevents it: this does not take LevelDB's lock.",
@@ -59,12 +59,7 @@ const HELP: [&str; 23] = [
 const NUM_LOOKUPS: usize = 1_000_000;
 
 fn main() -> ExitCode {
-    match Options::parse(env::args_os().skip(1)) {
-        Err(error) => wrong_usage(&error, USAGE),
-        Ok(options) if options.help => exit_code(print(&HELP)),
-        Ok(of) => match each_group(&of.paths, print, |read| rewrite(read, &of, NUM_LOOKUPS)) {
-            Ok(outcome) => ended(&outcome.causes, outcome.exit_status),
-            Err(error) => exit_code(Err(error)),
-        },
-    }
+    run(&HELP, Options::parse, |of| {
+        each_group(&of.paths, print, |read| rewrite(read, &of, NUM_LOOKUPS))
+    })
 }

@@ -3,57 +3,10 @@
 use std::cell::Cell;
 use std::env;
 use std::error::Error;
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-
-/// The arguments that are paths, all after `--` among them; without any, `help` must be asked for.
-/// `set` takes the other options, and their values if they have some.
-#[allow(dead_code, reason = "not every example takes paths")]
-pub(crate) fn paths(
-    args: impl IntoIterator<Item = OsString>,
-    help: &mut bool,
-    mut set: impl FnMut(&str, &mut dyn Iterator<Item = OsString>) -> Result<(), String>,
-) -> Result<Vec<PathBuf>, String> {
-    let (mut paths, mut only_paths) = (Vec::new(), false);
-    let mut args = args.into_iter();
-    while let Some(arg) = args.next() {
-        let is_option = arg.as_encoded_bytes().starts_with(b"-");
-        match &*arg.to_string_lossy() {
-            "" => return Err("an empty argument is not a file name".into()),
-            _ if only_paths || !is_option => paths.push(arg.into()),
-            "--" => only_paths = true,
-            "-h" | "--help" => *help = true,
-            option => set(option, &mut args)?,
-        }
-    }
-    let is_named = *help || !paths.is_empty();
-    is_named.then_some(paths).ok_or_else(|| "no database or table is named".into())
-}
-
-#[allow(dead_code, reason = "not every example takes options")]
-pub(crate) fn unknown(option: &str) -> String {
-    format!("unknown option {option}")
-}
-
-/// The exit code after wrong usage, with a word on stderr.
-#[allow(dead_code, reason = "not every example takes options")]
-pub(crate) fn wrong_usage(error: &str, usage: &str) -> ExitCode {
-    ended(&[error.into(), usage.into()], 2)
-}
-
-/// The exit code after these causes, which go to stderr.
-#[allow(dead_code, reason = "not every example has several causes")]
-pub(crate) fn ended(causes: &[String], exit_status: u8) -> ExitCode {
-    for cause in causes {
-        // If stderr is closed, the exit code must suffice.
-        let _ = writeln!(io::stderr(), "{}", wrapped(cause, "  ").join("\n"));
-    }
-    exit_status.into()
-}
 
 /// One line on stderr for an error, and the exit code.
 pub(crate) fn exit_code(outcome: Result<(), Box<dyn Error>>) -> ExitCode {

@@ -125,8 +125,7 @@ fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
                 fs::write(directory.join(file), contents).unwrap();
             }
             let paths = vec![directory.to_path_buf()];
-            let options =
-                Options { what_if: i % 4 == 0, tables: true, paths, ..Options::default() };
+            let options = Options { what_if: i % 4 == 0, tables: true, paths };
             let report = Report::of(&options, 1_000);
             by_status[usize::from(report.exit_status)] += 1;
             let lines = report.lines.concat();

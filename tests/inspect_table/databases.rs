@@ -301,7 +301,7 @@ fn a_database_rewritten_as_recommended_needs_nothing_and_reads_as_the_row_says()
         let command = report.line_with("--example rewrite_filters -- ");
         let args = command.split_once(" -- ").unwrap().1.split(' ').filter(|&arg| arg != "DIR");
         let args = args.map(Into::into).chain([directory.as_os_str().to_owned()]);
-        let options = rewrite_filters::Options::parse(args).unwrap();
+        let options = rewrite_filters::Options::parse(args).unwrap().unwrap();
         let read = || Group::of_directory(&directory);
         rewrite_filters::rewrite(read, &options, NUM_LOOKUPS).unwrap();
         let report = Report::on(&directory);

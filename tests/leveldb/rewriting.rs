@@ -14,7 +14,7 @@ use crate::tables::{NO_POLICY, any_options, any_writes, write_database};
 /// Rewrites all tables of the database.
 fn run(path: &TempPath, args: &[&str]) {
     let args = args.iter().map(OsString::from).chain([path.0.clone().into()]);
-    let options = Options::parse(args).unwrap();
+    let options = Options::parse(args).unwrap().unwrap();
     let (_, outcome) = rewrite(|| Group::of_directory(&path.0), &options, 20_000).unwrap();
     assert_eq!((outcome.exit_status, outcome.causes), (0, Vec::new()));
 }

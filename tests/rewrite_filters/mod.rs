@@ -26,7 +26,7 @@ struct Run {
 impl Run {
     fn on(path: &Path, args: &[&str]) -> Self {
         let args = args.iter().map(Into::into).chain([path.as_os_str().to_owned()]);
-        Self::of(&Options::parse(args).unwrap())
+        Self::of(&Options::parse(args).unwrap().unwrap())
     }
 
     fn of(options: &Options) -> Self {

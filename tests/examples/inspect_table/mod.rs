@@ -6,9 +6,10 @@ use std::mem;
 use std::path::PathBuf;
 
 use database::Group;
-use survey::{Outcome, Survey};
+use survey::Survey;
 
-use crate::terminal::{Progress, paths, unknown};
+use crate::command_line::{Outcome, paths, unknown};
+use crate::terminal::Progress;
 
 mod advice;
 pub(crate) mod database;
@@ -73,16 +74,15 @@ pub(crate) fn report(
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    pub(crate) help: bool,
     pub(crate) what_if: bool,
     pub(crate) tables: bool,
     pub(crate) paths: Vec<PathBuf>,
 }
 
 impl Options {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
         let mut options = Self::default();
-        options.paths = paths(args, &mut options.help, |option, _| {
+        let paths = paths(args, |option, _| {
             match option {
                 "--what-if" => options.what_if = true,
                 "--tables" => options.tables = true,
@@ -90,6 +90,6 @@ impl Options {
             }
             Ok(())
         })?;
-        Ok(options)
+        Ok(paths.map(|paths| Self { paths, ..options }))
     }
 }

@@ -7,6 +7,7 @@ use super::database::Group;
 use super::lookups::{Lookups, OWN_AT_RANDOM, RANDOM, Reads};
 use super::sample::{BETWEEN, OWN, Sample, Tables};
 use super::table::{Filters, Inspection, TRAILER_LEN};
+use crate::command_line::Outcome;
 use crate::table::directory::open_regular_file;
 use crate::table::ranges::Ranges;
 use crate::table::{Source, Table};
@@ -187,30 +188,6 @@ impl<'a> Survey<'a> {
             outcome.causes.push(format!("{directory}{first}{others}: {cause}"));
         }
         outcome
-    }
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    /// As the help says.
-    pub(crate) exit_status: u8,
-    pub(crate) causes: Vec<String>,
-}
-
-impl Outcome {
-    pub(crate) fn failure(cause: String) -> Self {
-        Self { exit_status: 1, causes: vec![cause] }
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.fail(other.exit_status);
-        self.causes.extend(other.causes);
-    }
-
-    fn fail(&mut self, exit_status: u8) {
-        if self.exit_status != 1 && exit_status != 0 {
-            self.exit_status = exit_status;
-        }
     }
 }
 

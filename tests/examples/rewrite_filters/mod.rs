@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use leveldb_filter::BloomFilterPolicy;
 use plan::{Left, Plan};
 
+use crate::command_line::{paths, unknown};
 use crate::inspect_table::database::Group;
 use crate::inspect_table::lookups::Reads;
 use crate::inspect_table::survey::Survey;
 use crate::inspect_table::{Report, WRITTEN};
-use crate::terminal::{Progress, counted, grouped, long, paths, unknown, wrapped};
+use crate::terminal::{Progress, counted, grouped, long, wrapped};
 
 mod plan;
 
@@ -117,7 +118,6 @@ fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    pub(crate) help: bool,
     pub(crate) dry_run: bool,
     pub(crate) add: bool,
     /// Of filters that are the first ones of a database.
@@ -127,9 +127,9 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
         let mut options = Self::default();
-        options.paths = paths(args, &mut options.help, |option, values| {
+        let paths = paths(args, |option, values| {
             match option {
                 "--dry-run" => options.dry_run = true,
                 "--add" => options.add = true,
@@ -143,6 +143,6 @@ impl Options {
             }
             Ok(())
         })?;
-        Ok(options)
+        Ok(paths.map(|paths| Self { paths, ..options }))
     }
 }
