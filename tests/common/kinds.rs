@@ -156,9 +156,13 @@ fn random_bytes(seed: [u8; 8], number: u64) -> u128 {
 }
 
 fn uuid(bytes: u128) -> Vec<u8> {
-    let hex = format!("{bytes:032x}");
-    let parts = [&hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..]];
-    format!("{}-{}-4{}-a{}-{}", parts[0], parts[1], parts[2], parts[3], parts[4]).into()
+    let hex = |i: u32| b"0123456789abcdef"[(bytes >> (124 - 4 * i)) as usize & 15];
+    let mut uuid: Vec<u8> = (0..32).map(hex).collect();
+    (uuid[12], uuid[16]) = (b'4', b'a');
+    for place in [8, 13, 18, 23] {
+        uuid.insert(place, b'-');
+    }
+    uuid
 }
 
 impl Kind {
