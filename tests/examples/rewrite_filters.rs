@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use command_line::run;
 use inspect_table::each_group;
-use rewrite_filters::{Options, rewrite};
+use rewrite_filters::{ADDED, Options, rewrite};
 use terminal::print;
 
 #[path = "command_line.rs"]
@@ -30,30 +30,26 @@ mod table;
 #[path = "terminal.rs"]
 mod terminal;
 
-const HELP: [&str; 23] = [
+const HELP: [&str; 19] = [
     "Close the database first: a program that has it open may delete the tables that",
     "this reads. Nothing prevents it: this does not take LevelDB's lock.",
     "usage: rewrite_filters [OPTION]... [--] DIR|FILE...",
-    "Makes the filters of LevelDB tables anew, each for 512 KiB and 4,000 keys or",
-    "more, so that fewer lookups read data blocks in vain. Programs need no change.",
-    "What LevelDB compacts later gets LevelDB's filters again.",
-    "  DIR               a database",
-    "  FILE              a table",
+    "Makes the filters of databases or tables anew, each for 512 KiB and 4,000 keys",
+    "or more: fewer lookups read data blocks in vain. Programs need no change. What",
+    "LevelDB compacts later gets LevelDB's filters again.",
     "  --dry-run         prints the same report, and writes nothing",
-    "  --add             adds filters at the end of tables that have none or no room.",
-    "                    They are used if the program opens the database with a Bloom",
-    "                    filter policy. RocksDB refuses files longer than recorded.",
-    "  --goleveldb       names first filters as goleveldb does, which LevelDB up to",
-    "                    1.17 must not read",
+    "  --goleveldb       names first filters as goleveldb does; not for LevelDB <1.18",
     "  --bits-per-key N  exactly N; else today's number, raised until no lookup loses",
-    "Keys and values stay in place. Each table is written to 000000.dbtmp beside it,",
-    "checked, and renamed: a crash leaves the old one or the new one. Left alone",
-    "are damaged tables, RocksDB's, filters of other policies, and, unless N makes",
-    "others, filters for 512 KiB or more.",
-    "Exit status: 0 done, or nothing to do;",
-    "             1 a table cannot be read or written, or its filters are not usable;",
-    "             2 wrong usage;",
-    "             3 done, but some filters differ from their policy's, and were left.",
+    "  --add             adds filters at the end of tables that have none or no room",
+    ADDED[0],
+    ADDED[1],
+    ADDED[2],
+    "Keys and values stay in place. Owner and permissions stay, ACLs do not. Each",
+    "table is written to 000000.dbtmp beside it, checked, and renamed: a crash leaves",
+    "the old one or the new one. Damaged and foreign tables are left alone.",
+    "Exit status: 0 done, or nothing to do; 1 a table cannot be read or written, or",
+    "its filters are not usable; 2 wrong usage; 3 done, but filters that differ from",
+    "their policy's were left.",
 ];
 
 const NUM_LOOKUPS: usize = 1_000_000;

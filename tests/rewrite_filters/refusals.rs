@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use leveldb_filter::BloomFilterPolicy;
-
 use super::rewriting::copy_without_filters;
 use super::{Run, files};
 use crate::common::drawn;
@@ -66,12 +64,16 @@ fn filters_are_added_only_where_equal_keys_are_equal_bytes() {
     // Nothing tells it of a table alone.
     let table = directory.join("000005.ldb");
     assert!(Run::on(&table, &["--add"]).has("1 without filters and without a known order"));
+}
 
-    // A database that has such filters already works with them.
-    let directory = copy_without_filters("levels", "comparator", "000027.ldb");
-    name_comparator(&directory.join("MANIFEST-000002"));
-    let run = Run::on(&directory, &["--add"]);
-    assert!(run.has("added at the end of 1"), "{:?}", run.lines);
+#[test]
+fn filters_of_whole_keys_are_not_added_beside_others() {
+    for (name, alone) in [("prefix_filters", "000005.ldb"), ("own_policy", "000005.ldb")] {
+        let run = refused(&copy_without_filters(name, "beside", alone), 1);
+        assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
+        let cause = run.cause();
+        assert!(cause.contains("000007.ldb: "), "{cause}");
+    }
 }
 
 #[test]
@@ -169,7 +171,7 @@ fn the_command_line_is_parsed_or_refused() {
     let options = parse(&["--add", "a", "--bits-per-key", "12", "--goleveldb", "--", "--b"]);
     let expected = Options {
         add: true,
-        name: Some(BloomFilterPolicy::GOLEVELDB_NAME),
+        goleveldb: true,
         bits_per_key: Some(12),
         paths: vec!["a".into(), "--b".into()],
         ..Options::default()

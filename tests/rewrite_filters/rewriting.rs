@@ -178,7 +178,7 @@ fn added_filters_have_the_name_of_the_databases_others_or_the_one_asked_for() {
     // One of five has none, the others keep their name.
     let directory = copy_without_filters("levels", "one_without", "000027.ldb");
     let run = Run::on(&directory, &["--add", "--goleveldb"]);
-    assert!(run.has("other filters in 4, added at the end of 1"), "{:?}", run.lines);
+    assert!(run.has("other filters in 1, added at the end of 4"), "{:?}", run.lines);
     for (path, (file, _)) in files(&directory) {
         if is_table(&path) && !path.ends_with("000033.ldb") {
             assert_eq!(name_of_filters(&file), "leveldb.BuiltinBloomFilter2");

@@ -18,6 +18,7 @@ pub(crate) const TEMPORARY: &str = "000000.dbtmp";
 const LEFT_OVER: &str = "000000.dbtmp is there already, from an interrupted run or another one: \
     delete it when none is running";
 
+const LINK: &str = "a symbolic link: name the directory that it leads to";
 const CHANGED: &str = "it has changed meanwhile: close the database";
 const WRONG: &str = "the new file proved wrong, so the old one stays";
 
@@ -29,6 +30,14 @@ pub(crate) struct Filters {
     pub(crate) trailer_len: usize,
 }
 
+/// The bytes of a table's file that may be replaced.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    if fs::symlink_metadata(path)?.is_symlink() {
+        return Err(LINK.into());
+    }
+    Ok(fs::read(path)?)
+}
+
 impl Filters {
     /// Puts the filter block that `make` makes into the table's file.
     pub(crate) fn put(
@@ -36,7 +45,7 @@ impl Filters {
         path: &Path,
         make: impl FnOnce(&Table<'_>) -> Result<Vec<u8>, Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
-        let old = fs::read(path)?;
+        let old = read(path)?;
         let table = Table::open(&old)?;
         let put = if self.is_appended { with_filters_appended } else { with_filters_in_place };
         let new = put(&table, &old, &self.policy_name, &make(&table)?)?.ok_or(CHANGED)?;

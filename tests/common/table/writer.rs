@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::block::TRAILER_LEN;
 use super::crc32c::masked_crc32c;
 use super::{FOOTER_LEN, MAGIC, Table, TableError};
 
@@ -67,13 +68,10 @@ pub(crate) fn with_filters_in_place(
     policy_name: &str,
     filter_block: &[u8],
 ) -> Result<Option<Vec<u8>>, TableError> {
-    let layout = table.layout(file)?.filter(|layout| !layout.is_appended);
+    let layout = table.layout(file)?.filter(|of| of.has_room(policy_name, filter_block.len()));
     let Some(Layout { data_end, index, index_handle, .. }) = layout else { return Ok(None) };
     let mut new = file[..data_end].to_vec();
     let metaindex = append_filters(&mut new, policy_name, filter_block);
-    if new.len() > index.start {
-        return Ok(None);
-    }
     new.resize(index.start, 0);
     new.extend(&file[index.clone()]);
     append_footer(&mut new, &[metaindex, index_handle].concat());
@@ -114,8 +112,12 @@ pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> Result<bool, TableError> {
 /// Appends the filters and a metaindex block that names only them, and returns its handle.
 fn append_filters(file: &mut Vec<u8>, policy_name: &str, filter_block: &[u8]) -> Vec<u8> {
     let filters = append_block(file, filter_block, UNCOMPRESSED);
+    append_block(file, &metaindex(policy_name, &filters), UNCOMPRESSED)
+}
+
+fn metaindex(policy_name: &str, filters: &[u8]) -> Vec<u8> {
     let name = format!("filter.{policy_name}");
-    append_block(file, &block(&[(0, name.as_bytes(), &filters)]), UNCOMPRESSED)
+    block(&[(0, name.as_bytes(), filters)])
 }
 
 /// Where the parts of a table's file lie.
@@ -129,6 +131,15 @@ pub(crate) struct Layout {
     pub(crate) len: usize,
     /// Whether filters follow that footer, and a copy of it follows them.
     pub(crate) is_appended: bool,
+}
+
+impl Layout {
+    /// Whether a filter block of this length fits in place.
+    pub(crate) fn has_room(&self, policy_name: &str, filter_len: usize) -> bool {
+        let metaindex = metaindex(policy_name, &handle(self.data_end, filter_len));
+        let len = (filter_len + metaindex.len()) as u64 + 2 * TRAILER_LEN;
+        !self.is_appended && self.data_end as u64 + len <= self.index.start as u64
+    }
 }
 
 impl Table<'_> {

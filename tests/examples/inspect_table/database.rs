@@ -44,6 +44,14 @@ pub(crate) struct Place {
 }
 
 impl Group {
+    pub(crate) fn title(&self) -> String {
+        match (&self.name[..], &self.tables[..]) {
+            ("", [table]) => table.name.clone(),
+            ("", [table, ..]) => format!("{} and others", table.name),
+            (name, _) => name.into(),
+        }
+    }
+
     /// A group of files that are named one by one, maybe by `DIR/*`; or why there is none.
     pub(crate) fn of_files(paths: &[PathBuf]) -> Result<Self, String> {
         let here = env::current_dir().unwrap_or_default();

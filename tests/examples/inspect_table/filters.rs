@@ -27,6 +27,8 @@ pub(crate) struct FilterBlock {
     /// `None` if no policy makes filters of these sizes, or if there are none.
     pub(crate) policy: Option<BloomFilterPolicy>,
     pub(crate) num_hidden: usize,
+    /// Of the keys, as internal keys or user keys.
+    pub(crate) trailer_len: usize,
     /// Whether this crate makes the same bytes from the keys.
     pub(crate) is_remade: bool,
 }
@@ -71,6 +73,7 @@ impl FilterBlock {
             // Overlapping filters may have more bits than a 32-bit usize can count.
             num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
             num_hidden: survey.num_keys() - num_found,
+            trailer_len: keys.trailer_len,
             is_remade,
         };
         (filters, keys)

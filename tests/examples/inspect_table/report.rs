@@ -14,11 +14,7 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     let tables = counted(survey.tables.len(), "table");
     let is_read = survey.tables.iter().all(Result::is_ok);
     let keys = if is_read { grouped(survey.totals().keys) } else { "?".into() };
-    let name = match (&survey.group.name[..], &survey.group.tables[..]) {
-        ("", [table]) => table.name.clone(),
-        ("", [table, ..]) => format!("{} and others", table.name),
-        (name, _) => name.into(),
-    };
+    let name = survey.group.title();
     let (state, log_len) = match &survey.group.database {
         Some(database) => (" in use", database.log_len),
         None if survey.group.name.is_empty() => ("", 0),

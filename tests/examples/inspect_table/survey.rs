@@ -130,6 +130,9 @@ impl<'a> Survey<'a> {
 
     /// Formats only the digits that are significant, and a bound if no sampled lookup reads.
     pub(crate) fn shown(&self, reads: Reads) -> [String; 4] {
+        if self.shares.is_none() {
+            return [(); 4].map(|()| "?".into());
+        }
         let sampled = |kind: usize| match &self.sample {
             Some(sample) if sample.numbers[kind] == 0 => 0.0,
             // Where no filter is asked, none can match.
@@ -191,7 +194,8 @@ impl<'a> Survey<'a> {
     }
 }
 
-fn judge(table: &Result<Inspection, String>) -> Option<(u8, String)> {
+/// What is wrong with a table, and the exit status.
+pub(crate) fn judge(table: &Result<Inspection, String>) -> Option<(u8, String)> {
     Some(match table.as_ref().map(|table| &table.filters) {
         Err(cause) => (1, cause.clone()),
         // Quoted and escaped: a name from a file may contain anything.

@@ -78,6 +78,11 @@ impl Inspection {
             filters,
         })
     }
+
+    pub(crate) fn today(&self) -> Candidate {
+        let num_bytes = self.filters.known().map_or(0, |filters| filters.num_bytes);
+        Candidate { num_bytes, reads: self.reads.unwrap_or_default() }
+    }
 }
 
 const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];

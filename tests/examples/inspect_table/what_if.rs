@@ -144,19 +144,15 @@ impl Candidate {
         Self { num_bytes, reads }
     }
 
-    /// The sum over all tables, of each of which `of_table` says the setting.
-    fn sum(survey: &Survey<'_>, of_table: impl Fn(usize) -> usize) -> Self {
-        let of_table = |i| survey.table(i)?.others.get(of_table(i));
-        let tables = (0..survey.tables.len()).filter_map(of_table);
-        let num_bytes = tables.map(|table| table.num_bytes).sum();
+    /// The sum over all tables that have some.
+    pub(crate) fn sum(survey: &Survey<'_>, of_table: impl Fn(usize) -> Option<Self>) -> Self {
+        let tables = (0..survey.tables.len()).filter_map(&of_table);
+        let num_bytes = tables.map(|table| table.num_bytes).fold(0, usize::saturating_add);
         Self { num_bytes, reads: survey.reads(|i| Some(of_table(i)?.reads)) }
     }
 
     pub(crate) fn today(survey: &Survey<'_>) -> Self {
-        Self {
-            num_bytes: survey.totals().filter_bytes,
-            reads: survey.reads(|i| survey.table(i)?.reads),
-        }
+        Self::sum(survey, |i| Some(survey.table(i)?.today()))
     }
 
     fn cost(&self) -> f64 {
@@ -182,17 +178,18 @@ pub(crate) fn proposals(survey: &Survey<'_>) -> Vec<Proposal> {
     if survey.tables.iter().any(Result::is_err) || survey.totals().keys == 0 {
         return Vec::new();
     }
-    let settings = Setting::all().into_iter().enumerate();
-    let proposal = |(i, setting)| Proposal { setting, candidate: Candidate::sum(survey, |_| i) };
-    settings.map(proposal).collect()
+    let proposal = |(i, setting)| {
+        let candidate = Candidate::sum(survey, |table| survey.table(table)?.others.get(i).copied());
+        Proposal { setting, candidate }
+    };
+    Setting::all().into_iter().enumerate().map(proposal).collect()
 }
 
 /// Whether no table's filters become larger.
 pub(crate) fn fits(survey: &Survey<'_>, setting: &Setting) -> bool {
     let Some(i) = Setting::all().iter().position(|one| one == setting) else { return false };
     survey.tables.iter().flatten().all(|table| {
-        let today = table.filters.known().map_or(0, |filters| filters.num_bytes);
-        table.others.get(i).is_none_or(|other| other.num_bytes <= today)
+        table.others.get(i).is_none_or(|other| other.num_bytes <= table.today().num_bytes)
     })
 }
 
@@ -248,7 +245,8 @@ pub(crate) fn divided(
         let of_level = bits.entry(level(run[0])).or_insert(*BITS_PER_KEY.start());
         *of_level = of_run.clamp(*of_level, *BITS_PER_KEY.end());
     }
-    let candidate = Candidate::sum(survey, |i| first + bits[&level(i)] - BITS_PER_KEY.start());
+    let setting = |i: usize| first + bits[&level(i)] - BITS_PER_KEY.start();
+    let candidate = Candidate::sum(survey, |i| survey.table(i)?.others.get(setting(i)).copied());
     let max = candidate.num_bytes + candidate.num_bytes / 20;
     let mut equal = equal.iter().filter(|one| one.candidate.num_bytes <= max);
     let is_better = bits.len() > 1 && equal.all(|one| candidate.saves_reads(&one.candidate));

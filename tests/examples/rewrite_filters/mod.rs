@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use leveldb_filter::BloomFilterPolicy;
-use plan::{Left, Plan};
+use plan::{BELOW, Left, Plan};
 
 use crate::command_line::{paths, unknown};
 use crate::inspect_table::database::Group;
-use crate::inspect_table::lookups::Reads;
 use crate::inspect_table::survey::Survey;
+use crate::inspect_table::what_if::Candidate;
 use crate::inspect_table::{Report, WRITTEN};
 use crate::terminal::{Progress, counted, grouped, long, wrapped};
 
 mod plan;
 
-const ADDED: &str = "Added filters are used if the program sets a Bloom filter policy: in C++ \
-    NewBloomFilterPolicy(10), plyvel bloom_filter_bits=10, goleveldb filter.NewBloomFilter(10).";
+pub(crate) const ADDED: [&str; 3] = [
+    "Added filters are used if the program sets a Bloom filter policy: in C++",
+    "  NewBloomFilterPolicy(10), plyvel bloom_filter_bits=10, goleveldb",
+    "  filter.NewBloomFilter(10). RocksDB opens no table longer than recorded.",
+];
 
 /// Rewrites the filters of a group of tables, and reports on it.
 pub(crate) fn rewrite(
@@ -26,24 +28,20 @@ pub(crate) fn rewrite(
     num_lookups: usize,
 ) -> Result<Report, String> {
     let group = read()?;
-    if let Some(why) = &group.lost {
-        return Err(why.clone());
-    }
+    group.lost.clone().map_or(Ok(()), Err)?;
     let progress = Progress::start();
+    // Divided between at most eight tables.
+    let num_lookups = num_lookups.saturating_mul(group.tables.len().div_ceil(8).max(1));
     let mut survey = Survey::of(&group, (num_lookups, false), |step| progress.show(step));
-    let num_tables = grouped(group.tables.len());
-    let mut plans = plan::choose(&survey, options, |i| {
-        progress.show(&format!("choosing filters: table {} of {num_tables}", i + 1));
-    });
+    let mut plans = plan::choose(&survey, options, &progress);
     if read()? != group {
         return Err(format!("{}: {WRITTEN}", group.name));
     }
     let mut bytes_done = 0;
     for (i, plan) in plans.iter_mut().enumerate() {
-        let place = format!("{} of {num_tables} tables", grouped(i));
-        progress.show(&format!("written: {place}, {} bytes", long(bytes_done)));
-        let Ok(chosen) = plan else { continue };
-        if !options.dry_run {
+        let bytes = long(bytes_done);
+        progress.show(&format!("written: {i} of {} tables, {bytes} bytes", group.tables.len()));
+        if let (Ok(chosen), false) = (&plan, options.dry_run) {
             if let Err(error) = chosen.carry_out(&group.tables[i].path) {
                 *plan = Err(error.into());
             }
@@ -62,57 +60,32 @@ pub(crate) fn rewrite(
 fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     let [in_place, appended] = [false, true]
         .map(|end| plans.iter().flatten().filter(|of| of.place.is_appended == end).count());
-    let name = match (&survey.group.name[..], &survey.group.tables[..]) {
-        ("", [table]) => &table.name,
-        ("", _) => "files",
-        (name, _) => name,
-    };
-    let of = format!(
-        "{name}: {}; other filters in {}",
-        counted(plans.len(), "table"),
-        grouped(in_place)
-    );
-    let mut lines = vec![format!("{of}, added at the end of {}", grouped(appended))];
+    let tables = counted(plans.len(), "table");
+    let places = [in_place, appended].map(grouped).join(", added at the end of ");
+    let title = format!("{}: {tables}; other filters in {places}", survey.group.title());
+    let mut lines = wrapped(&title, "  ");
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     for why in plans.iter().filter_map(|plan| plan.as_ref().err()) {
-        let why = if let Left::Alone(why) = why { why } else { "for the reasons below" };
-        *left.entry(why).or_default() += 1;
+        *left.entry(if let Left::Alone(why) = why { why } else { BELOW }).or_default() += 1;
     }
     let left: Vec<_> = left.iter().map(|(why, n)| format!("{} {why}", grouped(*n))).collect();
     if !left.is_empty() {
         lines.extend(wrapped(&format!("Left as they are: {}.", left.join("; ")), "  "));
     }
     if in_place + appended > 0 {
-        lines.extend(effects(survey, plans));
+        lines.push("Data blocks read in vain per 1,000 lookups, before and after:".into());
+        let both = [Candidate::today(survey), plan::after(survey, plans)].map(|of| {
+            let [missing, existing, random, _] = survey.shown(of.reads);
+            [missing, existing, random, grouped(of.num_bytes)]
+        });
+        let of =
+            ["of missing keys", "of existing keys", "of missing random keys", "bytes of filters"];
+        let row = |(i, of)| format!("{:>9} {:>9}  {of}", both[0][i], both[1][i]);
+        lines.extend(of.iter().enumerate().map(row));
     }
     if appended > 0 {
-        lines.extend(wrapped(ADDED, "  "));
+        lines.extend(ADDED.map(Into::into));
     }
-    lines
-}
-
-/// The bytes of filters, and wasted reads, before and after.
-fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
-    let today = |i: usize| {
-        let filters = survey.table(i).and_then(|table| table.filters.known());
-        filters.map_or(0, |filters| filters.num_bytes)
-    };
-    let of_plan = |i: usize| plans[i].as_ref().map_or(today(i), |plan| plan.num_bytes);
-    let sum = |bytes: &dyn Fn(usize) -> usize| grouped((0..plans.len()).map(bytes).sum());
-    let mut lines = vec![format!("Filters: {} bytes before, {} after", sum(&today), sum(&of_plan))];
-    if survey.shares.is_none() {
-        lines.push("Reads in vain are unknown, and so is the order of the keys.".into());
-        return lines;
-    }
-    let reads = |of_plan: fn(&Plan) -> Reads| {
-        let of_table = |i: usize| plans[i].as_ref().ok().map(of_plan).or(survey.table(i)?.reads);
-        survey.shown(survey.reads(of_table))
-    };
-    let (before, after) = (reads(|plan| plan.reads_before), reads(|plan| plan.reads));
-    lines.push("Data blocks read in vain per 1,000 lookups, before and after:".into());
-    let kinds = ["keys that do not exist", "keys that exist", "random keys that do not exist"];
-    let rows = before.iter().zip(after).zip(kinds);
-    lines.extend(rows.map(|((before, after), kind)| format!("{before:>9} {after:>9}  of {kind}")));
     lines
 }
 
@@ -120,8 +93,7 @@ fn effects(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
 pub(crate) struct Options {
     pub(crate) dry_run: bool,
     pub(crate) add: bool,
-    /// Of filters that are the first ones of a database.
-    pub(crate) name: Option<&'static str>,
+    pub(crate) goleveldb: bool,
     pub(crate) bits_per_key: Option<usize>,
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -133,7 +105,7 @@ impl Options {
             match option {
                 "--dry-run" => options.dry_run = true,
                 "--add" => options.add = true,
-                "--goleveldb" => options.name = Some(BloomFilterPolicy::GOLEVELDB_NAME),
+                "--goleveldb" => options.goleveldb = true,
                 "--bits-per-key" => {
                     let number = values.next().and_then(|number| number.to_str()?.parse().ok());
                     options.bits_per_key = number.filter(|bits| (1..=100).contains(bits));
