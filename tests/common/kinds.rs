@@ -61,6 +61,15 @@ pub(crate) const STEPS: [Kind; 4] = [
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
 ];
 
+/// Counters in steps of 5, 7, 16 and 100.
+#[allow(dead_code, reason = "not every crate uses them")]
+pub(crate) const MORE_STEPS: [Kind; 4] = [
+    kind("u64, step 5", Steps(5), u64::MAX, big_endian),
+    kind("u64, step 7", Steps(7), u64::MAX, big_endian),
+    kind("u64, step 16", Steps(16), u64::MAX, big_endian),
+    kind("u64, step 100", Steps(100), u64::MAX, big_endian),
+];
+
 /// Counters that carry often, or skip most numbers.
 #[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [

@@ -28,6 +28,11 @@ const FLAWED: f64 = 0.25;
 /// The most probes that a flawed length keeps: LevelDB's for up to 20 bits per key.
 const MOST_IF_FLAWED: u8 = 13;
 
+/// Filters of fewer keys, whose counters meet in ways of their own, change few probes.
+const FEW_KEYS: usize = 16;
+/// So many of LevelDB's probes a shorter length keeps then, and one more its own length.
+const MOST_OF_FEW: u8 = 7;
+
 /// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
 /// bytes, a power of two, [resonance](is_resonant), and factors. Counters pay far more, but not all
 /// keys are counters.
@@ -86,12 +91,33 @@ pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: boo
     if num_keys == 0 || leveldb.num_bits() > NUM_HASHES {
         return Expected { shape: leveldb, rate: f64::from(num_keys > 0) };
     }
+    let is_short = leveldb.num_bytes == 8;
+    if num_keys < FEW_KEYS && !is_short && leveldb.num_probes <= MOST_IF_FLAWED {
+        let shape = of_few_keys(leveldb, num_keys);
+        let rates = Rates::new(shape.num_bits(), num_keys);
+        return Expected { shape, rate: rates.rate(shape.num_probes) };
+    }
     let num_bytes = match leveldb.num_bytes {
         _ if leveldb.num_bits() < MANY_BITS => short_length(leveldb, num_keys),
         longest if searches => long_length(longest),
         longest => longest,
     };
     best_probes(num_bytes, leveldb.num_probes, num_keys)
+}
+
+/// A shape with at most 1.05 times the false positives of LevelDB's for counters in any steps, and
+/// for digits.
+fn of_few_keys(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
+    // Counters in steps of 5, 2, and 5 have fewest in these lengths.
+    if matches!(leveldb.num_bytes, 22 | 32 | 33) {
+        return leveldb;
+    }
+    let num_bytes = short_length(leveldb, num_keys);
+    let most = match flaws(num_bytes, leveldb.num_probes) {
+        FLAW.. => MOST_IF_FLAWED,
+        _ => MOST_OF_FEW + u8::from(num_bytes == leveldb.num_bytes),
+    };
+    BloomFilterShape { num_bytes, num_probes: leveldb.num_probes.min(most) }
 }
 
 /// LevelDB's number of probes, more while each is worth it, or fewer while the rate does not rise.
