@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use crate::inspect_table::each_group;
 use crate::rewrite_filters::{Options, rewrite};
 
-const NUM_LOOKUPS: usize = 100_000;
+const NUM_LOOKUPS: usize = 5_000;
 
 /// What a user sees.
 struct Run {
