@@ -4,8 +4,9 @@ use leveldb_filter::BloomFilterPolicy;
 
 /// The least bytes of bits in LevelDB's filters, however few their keys.
 const MIN_BYTES: usize = 8;
-/// How many bytes shorter than LevelDB's filters tuned ones are at most.
+/// How many bytes shorter than LevelDB's filters tuned ones are at most: so many, or this part.
 const MOST_LEFT_BY_TUNING: usize = 23;
+const PART_LEFT_BY_TUNING: usize = 300;
 /// How many bytes longer than their least length tuned filters are at most.
 const MOST_ADDED_BY_TUNING: usize = 7;
 /// More thousandths of a bit are possible only if a table has very few keys.
@@ -23,7 +24,7 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
     let Size { keys, bytes, probes } = *sizes.iter().max_by_key(|size| size.keys)?;
     let per_key = |bytes: usize| bytes.saturating_mul(8_000) / keys;
     let fewest = if bytes > MIN_BYTES { per_key(bytes - 1) } else { 0 };
-    let most = per_key(bytes + MOST_LEFT_BY_TUNING);
+    let most = per_key(bytes + MOST_LEFT_BY_TUNING.max(bytes / PART_LEFT_BY_TUNING));
     let fits = |policy: &BloomFilterPolicy| {
         sizes.iter().all(|size| {
             let shape = policy.shape(size.keys);

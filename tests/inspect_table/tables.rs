@@ -8,12 +8,14 @@ use std::{fs, slice};
 use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder};
 
 use super::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, read};
+use crate::common::drawn;
 use crate::common::table::manifest::Contents;
 use crate::common::table::varint::read_varint;
 use crate::inspect_table::Options;
 use crate::inspect_table::filters::{filter_block, policy_of};
 use crate::inspect_table::lookups::Lookups;
 use crate::inspect_table::table::{Filters, Inspection, SurveyedBlock};
+use crate::policy::{Size, policy_of_sizes};
 use crate::random::words;
 use crate::table::Table;
 use crate::table::crc32c::masked_crc32c;
@@ -215,6 +217,27 @@ fn policies_are_recognised_by_the_sizes_of_their_filters() {
                 let told = policy_of(&contents, &blocks).unwrap();
                 let remade = filter_block(builder(told), &blocks, &hashes);
                 assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
+            }
+        }
+    }
+}
+
+#[test]
+fn policies_are_recognised_by_the_sizes_of_large_filters() {
+    let mut number = drawn(300);
+    for _ in 0..200 {
+        let policy = BloomFilterPolicy::from_millibits_per_key(4_000 + 250 * number(70));
+        let most_keys = 10_000 << number(8);
+        let num_keys = [most_keys + number(most_keys), 1 + number(most_keys), most_keys];
+        for policy in [policy, policy.tuned(), policy.tuned().with_min_filter_len(2_048)] {
+            let size = |policy: BloomFilterPolicy, keys| {
+                let shape = policy.shape(keys);
+                Size { keys, bytes: shape.filter_len() - 1, probes: shape.num_probes() }
+            };
+            let told = policy_of_sizes(&num_keys.map(|keys| size(policy, keys)));
+            let told = told.unwrap_or_else(|| panic!("{policy:?} {num_keys:?}"));
+            for keys in num_keys {
+                assert_eq!(told.shape(keys), policy.shape(keys), "{policy:?} {num_keys:?}");
             }
         }
     }
