@@ -4,33 +4,41 @@ use leveldb_filter::bloom_hash;
 
 use crate::random;
 
-/// How many successive keys are counted.
-const MAX_STEPS: usize = 8;
+/// How far keys are counted up.
+const STEPS: [usize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+/// One in so many gaps, and those of equal width, count as about equally wide.
+const PART_FITTING: usize = 100;
 /// Only so many of a key's last bytes are counted up.
 const MAX_WHEELS: usize = 64;
-/// How many gaps are tried for a key.
-const MAX_TRIES: usize = 12;
 
 /// A key, and the next one of its form if it is known.
 pub(crate) type Neighbours<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// At most `number` keys as near to keys of one form as these are to each other: of two random
-/// gaps, the narrower one is as wide as the way from an absent key to the nearer neighbour.
+/// At most `number` keys as near to keys of one form as these are to each other: the ways from an
+/// absent key to the present ones before and behind it are as wide as two random gaps, and it lies
+/// in a gap that is about as wide as both.
 pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let gaps: Vec<_> = alike.iter().filter_map(|&(key, next)| Some([key, next?])).collect();
     let wheels = Wheels::seen(gaps.as_flattened());
+    let mut gaps: Vec<_> = gaps.into_iter().map(|gap| (wheels.width(gap), gap)).collect();
+    gaps.sort();
+    let gaps: Vec<_> = gaps.iter().collect();
+    // The place of the first gap that is as wide, or wider.
+    let first = |least: &[u8]| gaps.partition_point(|(width, _)| width[..] < *least);
+    let num_fitting = gaps.len().div_ceil(PART_FITTING);
     let mut random = picker(gaps.len() as u64);
     let mut keys = Vec::new();
-    for (i, &step) in gaps.iter().cycle().take(number).enumerate() {
-        let steps = [step, random(&gaps)];
-        let fitting = |[start, end]: [&[u8]; 2]| {
-            let behind = steps.iter().filter_map(|step| Some((wheels.shifted(start, step)?, step)));
-            let (behind, [from, to]) = behind.min()?;
-            let before = wheels.shifted(end, &[to, from])?;
-            let fits = start < &behind[..] && behind <= before && &before[..] < end;
-            fits.then_some(if i % 2 == 0 { behind } else { before })
-        };
-        keys.extend((0..MAX_TRIES).find_map(|_| fitting(random(&gaps))));
+    for (i, (width, _)) in gaps.iter().cycle().take(number).enumerate() {
+        let (other_width, _) = random(&gaps);
+        let both = first(&wheels.sum(width, other_width)).min(gaps.len() - num_fitting);
+        let widest = &gaps[both + num_fitting - 1].0;
+        let num_alike = gaps[both..].partition_point(|(width, _)| width <= widest);
+        let fitting = &gaps[first(&gaps[both].0)..both + num_alike];
+        let (width_of_gap, [start, end]) = random(fitting);
+        let way = width.min(other_width);
+        if wheels.sum(way, way) <= *width_of_gap {
+            keys.extend(wheels.moved(if i % 2 == 0 { start } else { end }, way, i % 2 == 0));
+        }
     }
     keys
 }
@@ -49,10 +57,20 @@ pub(crate) fn counted_by_bytes(alike: &[Neighbours<'_>], number: usize) -> Vec<V
 fn counted(alike: &[Neighbours<'_>], wheels: &Wheels, number: usize) -> Vec<Vec<u8>> {
     let greatest = alike.iter().map(|(key, _)| *key).max();
     let mut random = picker(number as u64);
-    let keys = alike.iter().cycle().take(number);
-    let successors = keys.map(|(key, _)| wheels.successors(key));
-    let picked = successors.filter(|keys| !keys.is_empty()).map(|keys| random(&keys));
-    picked.filter(|key| Some(&key[..]) < greatest).collect()
+    let mut keys = Vec::new();
+    for &(key, _) in alike.iter().cycle().take(number) {
+        let mut next = key.to_vec();
+        let num_steps = (0..STEPS.len()).take_while(|_| wheels.turn(&mut next)).count();
+        if num_steps > 0 {
+            next.copy_from_slice(key);
+            for _ in 0..random(&STEPS[..num_steps]) {
+                wheels.turn(&mut next);
+            }
+            keys.push(next);
+        }
+    }
+    keys.retain(|key| Some(&key[..]) < greatest);
+    keys
 }
 
 /// Picks one of several, the same ones in every run.
@@ -116,16 +134,6 @@ impl Wheels {
         Self(vec![Wheel::of(|_| true); MAX_WHEELS])
     }
 
-    /// Keys that follow this one, in order.
-    fn successors(&self, key: &[u8]) -> Vec<Vec<u8>> {
-        let mut successors = Vec::new();
-        let mut next = key.to_vec();
-        while successors.len() < MAX_STEPS && self.turn(&mut next) {
-            successors.push(next.clone());
-        }
-        successors
-    }
-
     /// Counts up; `false` if no key is left.
     fn turn(&self, key: &mut [u8]) -> bool {
         for (byte, wheel) in key.iter_mut().rev().zip(&self.0) {
@@ -138,23 +146,53 @@ impl Wheels {
         false
     }
 
-    /// The key as far from this one as `to` from `from`, of the same form, if there is one.
-    fn shifted(&self, key: &[u8], [from, to]: &[&[u8]; 2]) -> Option<Vec<u8>> {
-        let mut shifted = key.to_vec();
-        let mut carry = 1;
-        for (i, wheel) in (0..key.len()).rev().zip(&self.0) {
-            let num_values = wheel.values.len();
-            // The same in all keys.
-            if num_values == 1 {
-                continue;
-            }
-            // Two turns more and a carry of one more, so that no number is negative.
-            let [key, from, to] = [key[i], from[i], to[i]].map(|byte| wheel.place(byte));
-            let sum = 2 * num_values + key + to + carry - from - 1;
-            shifted[i] = wheel.values[sum % num_values];
-            carry = sum / num_values - 1;
+    /// Where the wheels stand for a key's last bytes.
+    fn places(&self, key: &[u8]) -> Vec<u8> {
+        let bytes = &key[key.len() - self.0.len()..];
+        let place = |(byte, wheel): (&u8, &Wheel)| wheel.places[usize::from(*byte)];
+        bytes.iter().zip(self.0.iter().rev()).map(place).collect()
+    }
+
+    /// The places from a key to a later one; the most that there are if other bytes differ, too.
+    fn width(&self, [start, end]: [&[u8]; 2]) -> Vec<u8> {
+        let num_fixed = start.len() - self.0.len();
+        let is_near = start[..num_fixed] == end[..num_fixed];
+        let width = is_near.then(|| self.turned(&self.places(end), &self.places(start), false));
+        width.flatten().unwrap_or_else(|| self.most())
+    }
+
+    fn most(&self) -> Vec<u8> {
+        let greatest = |wheel: &Wheel| u8::try_from(wheel.values.len() - 1).expect("at most 255");
+        self.0.iter().rev().map(greatest).collect()
+    }
+
+    /// The sum of two numbers of places, or the most that there are.
+    fn sum(&self, of: &[u8], other: &[u8]) -> Vec<u8> {
+        self.turned(of, other, true).unwrap_or_else(|| self.most())
+    }
+
+    /// The key that is so many places behind or before this one, if there is one.
+    fn moved(&self, key: &[u8], way: &[u8], is_behind: bool) -> Option<Vec<u8>> {
+        let places = self.turned(&self.places(key), way, is_behind)?;
+        let mut moved = key.to_vec();
+        for ((byte, place), wheel) in moved.iter_mut().rev().zip(places.iter().rev()).zip(&self.0) {
+            *byte = wheel.values[usize::from(*place)];
         }
-        (carry == 1).then_some(shifted)
+        Some(moved)
+    }
+
+    /// Turns the wheels up or down, if they can show the result.
+    fn turned(&self, places: &[u8], by: &[u8], is_up: bool) -> Option<Vec<u8>> {
+        let mut turned = places.to_vec();
+        let mut carry = 0;
+        for ((place, &by), wheel) in turned.iter_mut().zip(by).rev().zip(&self.0) {
+            let num_values = i16::try_from(wheel.values.len()).expect("at most 256");
+            let by = if is_up { i16::from(by) } else { -i16::from(by) };
+            let sum = i16::from(*place) + by + carry;
+            *place = u8::try_from(sum.rem_euclid(num_values)).expect("less than 256");
+            carry = sum.div_euclid(num_values);
+        }
+        (carry == 0).then_some(turned)
     }
 }
 
