@@ -33,8 +33,8 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
     };
     let least = sizes.iter().map(|size| size.bytes + 1).min()?;
     let find = |kind: &dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy| {
-        // If several fit, LevelDB's recommendation.
-        let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
+        // If several fit, LevelDB's recommendation. Filters of a least length may have fewer.
+        let whole = [10].into_iter().chain(0..=most / 1_000).map(|bits| bits * 1_000);
         let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
         policies.map(kind).find(fits)
