@@ -90,6 +90,15 @@ const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_
 /// An internal key's trailer: sequence number and type.
 pub(crate) const TRAILER_LEN: usize = 8;
 
+/// `LevelDB`'s default: so many entries of a block share bytes with the one before them, but for the
+/// first.
+pub(crate) const RESTART_INTERVAL: usize = 16;
+
+/// The array of a block's restart points, and its length.
+pub(crate) fn len_of_restarts(num_keys: usize) -> u64 {
+    4 * num_keys.div_ceil(RESTART_INTERVAL) as u64 + 4
+}
+
 /// What one pass over all keys tells.
 pub(crate) struct KeySurvey {
     pub(crate) blocks: Vec<SurveyedBlock>,
@@ -99,13 +108,15 @@ pub(crate) struct KeySurvey {
     num_deletions: usize,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct SurveyedBlock {
     pub(crate) offset: u64,
     /// The offset just after the block and its trailer.
     pub(crate) end: u64,
-    /// Before compression.
+    /// The bytes of all entries if none shared those of the key before it,
     pub(crate) len: u64,
+    /// and those that all could share.
+    pub(crate) shared: u64,
     pub(crate) num_keys: usize,
 }
 
@@ -123,17 +134,23 @@ impl KeySurvey {
         let mut previous = None;
         let mut budget = table.key_budget();
         for block in table.data_blocks() {
-            let num_keys_before = survey.num_keys();
-            let add = |key: &[u8]| survey.add(key, &mut previous);
+            let mut of_block =
+                SurveyedBlock { offset: block.offset(), end: block.end, ..Default::default() };
+            let add = |key: &[u8]| {
+                let shared = survey.add(key, &mut previous) as u64;
+                of_block.shared += shared;
+                of_block.len += if of_block.num_keys % RESTART_INTERVAL == 0 { 0 } else { shared };
+                of_block.num_keys += 1;
+            };
             let len = table.visit_keys_within(&mut budget, block, add)? as u64;
-            let num_keys = survey.num_keys() - num_keys_before;
-            let (offset, end) = (block.offset(), block.end);
-            survey.blocks.push(SurveyedBlock { offset, end, len, num_keys });
+            of_block.len += len.saturating_sub(len_of_restarts(of_block.num_keys));
+            survey.blocks.push(of_block);
         }
         Ok(survey)
     }
 
-    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>) {
+    /// Returns how many bytes the key shares with the previous one.
+    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>) -> usize {
         match key.len().checked_sub(TRAILER_LEN).map(|user_len| key[user_len]) {
             Some(0) => self.num_deletions += 1,
             Some(1) => (),
@@ -143,8 +160,10 @@ impl KeySurvey {
             keys.add(key, previous.as_deref());
         }
         let previous = previous.get_or_insert_default();
-        previous.clear();
-        previous.extend_from_slice(key);
+        let shared = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
+        previous.truncate(shared);
+        previous.extend_from_slice(&key[shared..]);
+        shared
     }
 
     pub(crate) fn num_keys(&self) -> usize {

@@ -9,7 +9,7 @@ use super::lookups::{Asked, RANDOM, Reads, random_hashes};
 use super::sample::{BETWEEN, Lookup, OWN};
 use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, Writer};
 use super::survey::Survey;
-use super::table::SurveyedBlock;
+use super::table::{RESTART_INTERVAL, SurveyedBlock, len_of_restarts};
 use crate::terminal::{float, ratio};
 
 /// What is worth a change: reads saved by 1,000 lookups of each kind, or one in so many bytes.
@@ -64,28 +64,27 @@ fn placed<'a>(lookups: &[&'a Lookup], blocks: &[SurveyedBlock]) -> Vec<(u64, &'a
 }
 
 /// The blocks as `LevelDB` would cut them for this size, if a block's entries have equal lengths.
-fn cut(blocks: &[SurveyedBlock], block_size: u64) -> Vec<SurveyedBlock> {
+pub(crate) fn cut(blocks: &[SurveyedBlock], block_size: u64) -> Vec<SurveyedBlock> {
     if block_size == 0 {
         return blocks.to_vec();
     }
-    // The array of restart points, one for each 16 entries, and its length.
-    let around = |num_keys: usize| 4 * num_keys.div_ceil(16) as u64 + 4;
     let mut cut: Vec<SurveyedBlock> = Vec::new();
     let mut is_full = true;
     for block in blocks {
-        let entries_len = block.len.saturating_sub(around(block.num_keys));
-        for i in 0..block.num_keys {
-            let [i, num_keys] = [i, block.num_keys].map(|number| number as u64);
-            let up_to = |of: u64, i: u64| of * i / num_keys;
+        let [offset, of_end] = [block.offset, block.end - block.offset];
+        for i in 0..block.num_keys as u64 {
+            let up_to = |of: u64, i: u64| of * i / block.num_keys as u64;
             if is_full {
-                let offset = cut.last().map_or(block.offset, |last| last.end);
-                cut.push(SurveyedBlock { offset, end: offset, len: 0, num_keys: 0 });
+                let offset = cut.last().map_or(offset, |last| last.end);
+                cut.push(SurveyedBlock { offset, ..SurveyedBlock::default() });
             }
             let last = cut.last_mut().expect("one was pushed");
-            last.end = block.offset + up_to(block.end - block.offset, i + 1);
-            last.len += up_to(entries_len, i + 1) - up_to(entries_len, i);
+            let [len, shared] = [block.len, block.shared].map(|of| up_to(of, i + 1) - up_to(of, i));
+            let is_restart = last.num_keys % RESTART_INTERVAL == 0;
+            last.len += len.saturating_sub(if is_restart { 0 } else { shared });
+            last.end = offset + up_to(of_end, i + 1);
             last.num_keys += 1;
-            is_full = last.len + around(last.num_keys) >= block_size;
+            is_full = last.len + len_of_restarts(last.num_keys) >= block_size;
         }
     }
     cut
