@@ -32,16 +32,18 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
         })
     };
     let least = sizes.iter().map(|size| size.bytes + 1).min()?;
-    let find = |kind: &dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy| {
-        // If several fit, LevelDB's recommendation. Filters of a least length may have fewer.
-        let whole = [10].into_iter().chain(0..=most / 1_000).map(|bits| bits * 1_000);
+    let find = |fewest: usize, kind: &dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy| {
+        // If several fit, LevelDB's recommendation.
+        let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
         let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
         policies.map(kind).find(fits)
     };
     let mut lens = least.saturating_sub(MOST_ADDED_BY_TUNING)..=least;
-    find(&|policy| policy)
-        .or_else(|| find(&|policy| policy.with_num_probes(probes)))
-        .or_else(|| find(&BloomFilterPolicy::tuned))
-        .or_else(|| lens.find_map(|len| find(&|policy| policy.tuned().with_min_filter_len(len))))
+    // All filters may have the least length, and fewer bits per key than that takes.
+    let padded = |len| find(0, &|policy| policy.tuned().with_min_filter_len(len));
+    find(fewest, &|policy| policy)
+        .or_else(|| find(fewest, &|policy| policy.with_num_probes(probes)))
+        .or_else(|| find(fewest, &BloomFilterPolicy::tuned))
+        .or_else(|| lens.find_map(padded))
 }

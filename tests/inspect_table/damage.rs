@@ -146,7 +146,7 @@ fn a_database_that_changes_while_it_is_read_gets_no_figures() {
     let contents =
         |key: &[u8]| Contents { len: file.len() as u64, smallest: key.into(), largest: key.into() };
     let manifest = directory.join("MANIFEST-000002");
-    fs::write(&manifest, manifest_of_tables(&[(10, contents(b"key"))])).unwrap();
+    fs::write(&manifest, manifest_of_tables(&[(1, 10, contents(b"key"))])).unwrap();
     let read = |change: &dyn Fn()| {
         let is_first = Cell::new(true);
         let read = || {
@@ -161,7 +161,7 @@ fn a_database_that_changes_while_it_is_read_gets_no_figures() {
     let log = directory.join("000011.log");
     let write_log = || fs::write(&log, b"more keys").unwrap();
     let write_table = || {
-        let tables = [(10, contents(b"key")), (12, contents(b"other"))];
+        let tables = [(1, 10, contents(b"key")), (1, 12, contents(b"other"))];
         fs::write(&manifest, manifest_of_tables(&tables)).unwrap();
     };
     for change in [&write_log as &dyn Fn(), &write_table] {

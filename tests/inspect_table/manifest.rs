@@ -107,11 +107,11 @@ fn manifest_of(edits: &[&[u8]]) -> Result<Manifest, ManifestError> {
     Manifest::read(&log_of(&records)[..])
 }
 
-/// A database with its tables in level 1.
-pub(crate) fn manifest_of_tables(tables: &[(u64, Contents)]) -> Vec<u8> {
+/// A database with tables of these levels and numbers.
+pub(crate) fn manifest_of_tables(tables: &[(u8, u64, Contents)]) -> Vec<u8> {
     let mut edit = [&b"\x01\x1aleveldb.BytewiseComparator"[..], &HEAD.concat()].concat();
-    for (number, Contents { len, smallest, largest }) in tables {
-        edit.extend([7, 1]);
+    for (level, number, Contents { len, smallest, largest }) in tables {
+        edit.extend([7, *level]);
         edit.extend([*number, *len].map(|number| varint(number.try_into().unwrap())).concat());
         for key in [smallest, largest] {
             edit.extend(varint(key.len() + 8));

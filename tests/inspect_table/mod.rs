@@ -2,18 +2,24 @@
 //! the parsers of LevelDB's files that it shares with other tests.
 #![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
 
+mod advice;
+mod blocks;
 mod contents;
 pub(crate) mod damage;
 mod databases;
+mod levels;
 mod lookups;
 pub(crate) mod manifest;
 mod parser;
 mod sampled;
 mod snappy;
 pub(crate) mod tables;
+mod unreadable;
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
 use std::{env, fs, process};
 
 use crate::inspect_table::{Options, each_group, report};
@@ -38,12 +44,6 @@ impl Report {
         Self::with(&[path.to_path_buf()], true, NUM_LOOKUPS)
     }
 
-    /// With `--tables`.
-    fn tables(path: &Path) -> Self {
-        let paths = vec![path.to_path_buf()];
-        Self::of(&Options { tables: true, paths, ..Options::default() }, NUM_LOOKUPS)
-    }
-
     fn with(paths: &[PathBuf], what_if: bool, num_lookups: usize) -> Self {
         let options = Options { what_if, paths: paths.to_vec(), ..Options::default() };
         Self::of(&options, num_lookups)
@@ -61,6 +61,26 @@ impl Report {
         let mut printed = report.lines.iter().chain(&report.causes);
         assert!(!printed.any(|line| line.contains(char::is_control)));
         report
+    }
+
+    /// The report on a golden database with all options, made once for all tests.
+    fn on_golden(name: &str) -> &'static Self {
+        static REPORTS: Mutex<BTreeMap<String, &OnceLock<Report>>> = Mutex::new(BTreeMap::new());
+        let report = *REPORTS
+            .lock()
+            .unwrap()
+            .entry(name.into())
+            .or_insert_with(|| Box::leak(Box::default()));
+        report.get_or_init(|| {
+            let paths = vec![database(name)];
+            let options = Options { what_if: true, tables: true, paths };
+            Self::of(&options, NUM_LOOKUPS)
+        })
+    }
+
+    /// The lines that are printed without options; then those of `--what-if` and of `--tables`.
+    fn sections(&self) -> impl Iterator<Item = &[String]> {
+        self.lines.split(String::is_empty)
     }
 
     /// The only line that contains these words.
@@ -94,6 +114,33 @@ impl Report {
 #[track_caller]
 fn number_in(cell: &str) -> f64 {
     if cell.starts_with('<') { 0.0 } else { cell.replace(',', "").parse().unwrap() }
+}
+
+/// What 1,000 lookups of each kind read.
+struct Answer {
+    /// What the heading says after "1,000 lookups".
+    bound: String,
+    reads: [f64; 3],
+}
+
+#[track_caller]
+fn answer(report: &Report) -> Answer {
+    let start = "Data blocks read in vain per 1,000 lookups";
+    let bound = report.line_with(start).strip_prefix(start).unwrap();
+    let bound = bound.strip_suffix(":").unwrap().to_string();
+    let line = |keys: &str| report.line_with(keys).split_once(keys).unwrap();
+    let [missing, existing] = ["  of keys that do not exist", "  of keys that exist"].map(line);
+    let usual = missing.1.strip_prefix("; ").and_then(|usual| usual.split(' ').next());
+    // Where there are no such keys.
+    let number = |number| if number == "-" { -1.0 } else { number_in(number) };
+    let reads = [missing.0.trim(), existing.0.trim(), usual.unwrap_or("-")].map(number);
+    Answer { bound, reads }
+}
+
+/// Asserts that the numbers differ by at most a tenth.
+#[track_caller]
+fn assert_near(reckoned: f64, replayed: f64) {
+    assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
 }
 
 /// Relative to the package's directory, where Cargo runs tests.

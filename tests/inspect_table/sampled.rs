@@ -1,6 +1,6 @@
 //! The absent keys that the example makes up, against those that would have been asked for.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
 
 use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM};
 use crate::common::noise;
@@ -10,20 +10,20 @@ use crate::inspect_table::sample::BETWEEN;
 use crate::inspect_table::table::Inspection;
 use crate::table::writer::{UNCOMPRESSED, append_block, append_footer, block};
 
-/// A table whose keys are user keys, as `LevelDB` lays it out.
+/// A table as `LevelDB` lays it out.
 #[derive(Default)]
-struct WrittenTable {
-    file: Vec<u8>,
+pub(super) struct WrittenTable {
+    pub(super) file: Vec<u8>,
     /// Where each data block starts, and its last key.
     blocks: Vec<(u64, Vec<u8>)>,
     filter_block: Vec<u8>,
 }
 
 impl WrittenTable {
-    fn of(keys: &[&[u8]], value_len: usize) -> Self {
+    pub(super) fn of(policy: impl FilterPolicy, keys: &[&[u8]], value_len: usize) -> Self {
         let mut table = Self::default();
         let value = noise(value_len, 27);
-        let mut filters = FilterBlockBuilder::new(BloomFilterPolicy::default());
+        let mut filters = FilterBlockBuilder::new(policy);
         let mut handles = Vec::new();
         for keys in keys.chunks(4_096_usize.div_ceil(value_len + 20)) {
             let offset = table.file.len() as u64;
@@ -74,8 +74,8 @@ fn sampled_absent_keys_match_as_often_as_those_of_real_kinds() {
                 keys.map(|(key, _)| &key[..]).collect::<Vec<_>>()
             };
             let (present, absent) = (of(true), of(false));
-            let table = WrittenTable::of(&present, value_len);
-            let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0, compares: true };
+            let table = WrittenTable::of(BloomFilterPolicy::default(), &present, value_len);
+            let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0, compares: false };
             let inspection = Inspection::of(&table.file, lookups, None).unwrap();
             let sampled = 1_000.0 * inspection.reads.unwrap()[BETWEEN];
             let reads = table.reads(&absent);

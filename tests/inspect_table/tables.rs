@@ -2,12 +2,11 @@
 
 use std::ffi::OsString;
 use std::ops::Range;
-use std::time::{Duration, Instant};
 use std::{fs, slice};
 
 use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder};
 
-use super::{Directory, NUM_LOOKUPS, Report, directory_of, golden, golden_table, read};
+use super::{Directory, Report, answer, directory_of, golden, golden_table};
 use crate::common::drawn;
 use crate::common::table::manifest::Contents;
 use crate::common::table::varint::read_varint;
@@ -65,7 +64,7 @@ pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u
 
 #[test]
 fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_total() {
-    let report = Report::on(&golden("tables"));
+    let report = Report::with(&[golden("tables")], false, 1_000);
     assert_eq!((report.exit_status, &report.causes), (0, &vec![]));
     report.line_with("tables: 9 tables (no MANIFEST says which are in use), 10,469 keys");
     report.line_with("PROBLEM: tables without filters: 1 of 9.");
@@ -141,11 +140,11 @@ fn hiding_different_and_unknown_filters_have_exit_statuses() {
         ("unknown", unknown, "unknown", "UNKNOWN: the policy is \"someone.", (1, "\"someone.")),
     ] {
         let directory = directory_of(name, &[("000005.ldb", &file)]);
-        let report = Report::on(&directory);
+        let report = Report::with(&[directory.to_path_buf()], false, 1_000);
         assert!(report.line_with(" 000005.ldb: ").contains(&format!("ldb: {note}")));
         assert_eq!(report.cause().0, status);
         assert!(report.cause().1.contains(&format!("{name}: 000005.ldb: ")));
-        let report = Report::what_if(&directory.join("000005.ldb"));
+        let report = Report::with(&[directory.join("000005.ldb")], true, 1_000);
         report.line_with(verdict);
         assert!(report.cause().1.contains(cause) && report.cause().0 == status);
         report.line_with("Other filters (");
@@ -194,29 +193,27 @@ fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
 
 #[test]
 fn policies_are_recognised_by_the_sizes_of_their_filters() {
-    let num_keys = [40, 40, 1, 700, 39, 5_000, 40];
-    let hashes: Vec<_> =
-        words(18).map(|word| BloomHash::from_u32((word >> 32) as u32)).take(5_860).collect();
-    let blocks: Vec<_> = num_keys
-        .iter()
-        .zip((0..).step_by(4_096))
-        .map(|(&num_keys, offset)| SurveyedBlock {
-            offset,
-            end: offset + 4_096,
-            len: 4_096,
-            num_keys,
-        })
-        .collect();
-    for millibits in (1_000..25_000).step_by(2_917).chain([10_000, 14_000]) {
-        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-        let padded = policy.tuned().with_min_filter_len(2_048);
-        for policy in [policy, policy.with_num_probes(9), policy.tuned(), padded] {
-            for base_lg in [0, 11, 12, 13, 19, 63] {
-                let builder = |policy| FilterBlockBuilder::with_base_lg(policy, base_lg);
-                let contents = filter_block(builder(policy), &blocks, &hashes);
-                let told = policy_of(&contents, &blocks).unwrap();
-                let remade = filter_block(builder(told), &blocks, &hashes);
-                assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
+    for num_keys in [&[40, 40, 1, 700, 39, 5_000, 40][..], &[36, 35, 1, 37, 36, 71, 9]] {
+        let hashes = words(18).map(|word| BloomHash::from_u32((word >> 32) as u32));
+        let hashes: Vec<_> = hashes.take(num_keys.iter().sum()).collect();
+        let block = |(&num_keys, offset)| {
+            let end = offset + 4_096;
+            SurveyedBlock { offset, end, num_keys, ..SurveyedBlock::default() }
+        };
+        let blocks: Vec<_> = num_keys.iter().zip((0..).step_by(4_096)).map(block).collect();
+        for millibits in (1_000..25_000).step_by(4_917).chain([10_000, 14_000]) {
+            let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+            let tuned = policy.tuned();
+            let padded = [48, 98, 2_048].map(|len| tuned.with_min_filter_len(len));
+            for policy in [policy, policy.with_num_probes(9), tuned].into_iter().chain(padded) {
+                for base_lg in [0, 11, 13, 63] {
+                    let builder = |policy| FilterBlockBuilder::with_base_lg(policy, base_lg);
+                    let contents = filter_block(builder(policy), &blocks, &hashes);
+                    let told = policy_of(&contents, &blocks)
+                        .unwrap_or_else(|| panic!("{policy:?}, base_lg {base_lg}"));
+                    let remade = filter_block(builder(told), &blocks, &hashes);
+                    assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
+                }
             }
         }
     }
@@ -247,19 +244,12 @@ fn policies_are_recognised_by_the_sizes_of_large_filters() {
 fn a_large_file_that_is_not_a_table_is_refused_without_reading_it() {
     let directory = directory_of("sparse", &[("000005.ldb", b"")]);
     let path = directory.join("000005.ldb");
-    fs::File::options().write(true).open(&path).unwrap().set_len(64 << 20).unwrap();
-    let seconds = |work: &dyn Fn()| {
-        let start = Instant::now();
-        work();
-        start.elapsed().as_secs_f64()
-    };
-    let refuse = || {
+    // More than memory has room for; not every file system allows that.
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(1 << 40).is_ok() {
         let report = Report::on(&path);
         assert!(report.cause().1.ends_with("no magic number at the end"), "{:?}", report.causes);
-    };
-    let refused = (0..5).map(|_| seconds(&refuse)).fold(f64::INFINITY, f64::min);
-    let read = seconds(&|| assert_eq!(read(&path).len(), 64 << 20));
-    assert!(4.0 * refused < read, "{refused} seconds, and {read} to read all of it");
+    }
 }
 
 /// `LevelDB` makes such tables if one key is written again and again.
@@ -272,7 +262,7 @@ fn database_of_tables_of_a_key(num_tables: u32) -> Directory {
         let file = super::contents::table_of_a_key(&key);
         fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
         let contents = Contents { len: file.len() as u64, smallest: key.clone(), largest: key };
-        tables.push((u64::from(number), contents));
+        tables.push((1, u64::from(number), contents));
     }
     let manifest = super::manifest::manifest_of_tables(&tables);
     fs::write(directory.join("MANIFEST-000002"), manifest).unwrap();
@@ -280,15 +270,13 @@ fn database_of_tables_of_a_key(num_tables: u32) -> Directory {
 }
 
 #[track_caller]
-fn assert_inspected_within(num_tables: u32, limit: Duration) {
+fn assert_reported_in_24_lines(num_tables: u32) {
     let directory = database_of_tables_of_a_key(num_tables);
     for what_if in [false, true] {
-        let start = Instant::now();
-        let report = Report::with(slice::from_ref(&directory), what_if, NUM_LOOKUPS);
-        assert!(start.elapsed() < limit, "{:?}", start.elapsed());
+        let report = Report::with(slice::from_ref(&directory), what_if, 10_000);
         assert_eq!(report.exit_status, 0, "{:?}", report.causes);
         // A key after a table's only key is outside its range.
-        assert_eq!(super::databases::answer(&report).reads, [-1.0, 0.0, 0.0]);
+        assert_eq!(answer(&report).reads, [-1.0, 0.0, 0.0]);
         let num_tables = grouped(num_tables as usize);
         report.line_with(&format!("_tables: {num_tables} tables in use, {num_tables} keys"));
         assert!(what_if || report.lines.len() <= 24, "{:#?}", report.lines);
@@ -296,14 +284,14 @@ fn assert_inspected_within(num_tables: u32, limit: Duration) {
 }
 
 #[test]
-fn a_thousand_tables_of_one_key_take_less_than_5_seconds() {
-    assert_inspected_within(1_000, Duration::from_secs(5));
+fn a_thousand_tables_of_one_key_are_reported_in_24_lines() {
+    assert_reported_in_24_lines(1_000);
 }
 
 #[test]
 #[ignore = "writes 100,000 files"]
-fn a_hundred_thousand_tables_of_one_key_take_seconds() {
-    assert_inspected_within(100_000, Duration::from_secs(20));
+fn a_hundred_thousand_tables_of_one_key_are_reported_in_24_lines() {
+    assert_reported_in_24_lines(100_000);
 }
 
 #[test]
