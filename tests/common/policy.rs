@@ -32,9 +32,9 @@ pub(crate) fn policy_of_sizes(sizes: &[Size]) -> Option<BloomFilterPolicy> {
         })
     };
     let least = sizes.iter().map(|size| size.bytes + 1).min()?;
-    let find = |fewest: usize, kind: &dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy| {
+    let find = |least: usize, kind: &dyn Fn(BloomFilterPolicy) -> BloomFilterPolicy| {
         // If several fit, LevelDB's recommendation.
-        let whole = [10].into_iter().chain(fewest / 1_000..=most / 1_000).map(|bits| bits * 1_000);
+        let whole = [10].into_iter().chain(least / 1_000..=most / 1_000).map(|bits| bits * 1_000);
         let candidates = whole.take(MAX_CANDIDATES).chain((fewest..=most).take(MAX_CANDIDATES));
         let policies = candidates.map(BloomFilterPolicy::from_millibits_per_key);
         policies.map(kind).find(fits)
