@@ -5,6 +5,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::iter::Skip;
+use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -36,6 +37,34 @@ pub(crate) fn run<O>(
         }
         Err(error) => exit_code(Err(error)),
     }
+}
+
+/// What is printed, and what goes wrong.
+pub(crate) type Report = (Vec<String>, Outcome);
+
+/// Prints what `report` tells of each directory, and of each series of files between directories.
+#[allow(dead_code, reason = "not every test crate prints")]
+pub(crate) fn each_group<G>(
+    paths: &[PathBuf],
+    mut print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
+    read: impl Fn(&[PathBuf]) -> Result<G, String>,
+    report: impl Fn(&dyn Fn() -> Result<G, String>) -> Result<Report, String>,
+) -> Result<Outcome, Box<dyn Error>> {
+    let mut outcome = Outcome::default();
+    let mut is_first = true;
+    for paths in paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
+        match report(&|| read(paths)) {
+            Ok((lines, of_group)) => {
+                if !lines.is_empty() && !mem::take(&mut is_first) {
+                    print(&[String::new()])?;
+                }
+                print(&lines)?;
+                outcome.add(of_group);
+            }
+            Err(cause) => outcome.add(Outcome::failure(cause)),
+        }
+    }
+    Ok(outcome)
 }
 
 /// The arguments that are paths, all after `--` among them; `None` if help is asked for. `set` takes

@@ -7,8 +7,9 @@
 
 use std::process::ExitCode;
 
-use command_line::run;
-use inspect_table::{Options, each_group, report};
+use command_line::{each_group, run};
+use inspect_table::database::Group;
+use inspect_table::{Options, report};
 use terminal::print;
 
 #[path = "command_line.rs"]
@@ -49,6 +50,6 @@ const NUM_LOOKUPS: usize = 1_000_000;
 
 fn main() -> ExitCode {
     run(&HELP, Options::parse, |of| {
-        each_group(&of.paths, print, |read| report(read, &of, NUM_LOOKUPS))
+        each_group(&of.paths, print, Group::of_paths, |read| report(read, &of, NUM_LOOKUPS))
     })
 }

@@ -7,8 +7,8 @@
 
 use std::process::ExitCode;
 
-use command_line::run;
-use inspect_table::each_group;
+use command_line::{each_group, run};
+use inspect_table::database::Group;
 use rewrite_filters::{ADDED, Options, rewrite};
 use terminal::print;
 
@@ -56,6 +56,6 @@ const NUM_LOOKUPS: usize = 1_000_000;
 
 fn main() -> ExitCode {
     run(&HELP, Options::parse, |of| {
-        each_group(&of.paths, print, |read| rewrite(read, &of, NUM_LOOKUPS))
+        each_group(&of.paths, print, Group::of_paths, |read| rewrite(read, &of, NUM_LOOKUPS))
     })
 }

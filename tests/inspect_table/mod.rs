@@ -22,7 +22,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::{env, fs, process};
 
-use crate::inspect_table::{Options, each_group, report};
+use crate::command_line::each_group;
+use crate::inspect_table::database::Group;
+use crate::inspect_table::{Options, report};
 
 const NUM_LOOKUPS: usize = 100_000;
 
@@ -55,7 +57,9 @@ impl Report {
             lines.extend_from_slice(printed);
             Ok(())
         };
-        let outcome = each_group(&options.paths, print, |read| report(read, options, num_lookups));
+        let outcome = each_group(&options.paths, print, Group::of_paths, |read| {
+            report(read, options, num_lookups)
+        });
         let outcome = outcome.unwrap();
         let report = Self { lines, exit_status: outcome.exit_status, causes: outcome.causes };
         let mut printed = report.lines.iter().chain(&report.causes);

@@ -11,7 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::inspect_table::each_group;
+use crate::command_line::each_group;
+use crate::inspect_table::database::Group;
 use crate::rewrite_filters::{Options, rewrite};
 
 const NUM_LOOKUPS: usize = 5_000;
@@ -36,7 +37,9 @@ impl Run {
             lines.extend_from_slice(printed);
             Ok(())
         };
-        let outcome = each_group(&options.paths, print, |read| rewrite(read, options, NUM_LOOKUPS));
+        let outcome = each_group(&options.paths, print, Group::of_paths, |read| {
+            rewrite(read, options, NUM_LOOKUPS)
+        });
         let outcome = outcome.unwrap();
         // The first line of a report has a path.
         let is_first = |line: &String| line.contains("; other filters in ");

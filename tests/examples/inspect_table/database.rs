@@ -52,6 +52,14 @@ impl Group {
         }
     }
 
+    /// A directory, or files that belong together.
+    pub(crate) fn of_paths(paths: &[PathBuf]) -> Result<Self, String> {
+        match paths {
+            [directory] if directory.is_dir() => Self::of_directory(directory),
+            files => Self::of_files(files),
+        }
+    }
+
     /// A group of files that are named one by one, maybe by `DIR/*`; or why there is none.
     pub(crate) fn of_files(paths: &[PathBuf]) -> Result<Self, String> {
         let here = env::current_dir().unwrap_or_default();

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use plan::{BELOW, Left, Plan};
 
-use crate::command_line::{paths, unknown};
+use crate::command_line::{Report, paths, unknown};
+use crate::inspect_table::WRITTEN;
 use crate::inspect_table::database::Group;
 use crate::inspect_table::survey::Survey;
 use crate::inspect_table::what_if::Candidate;
-use crate::inspect_table::{Report, WRITTEN};
 use crate::terminal::{Progress, counted, grouped, long, wrapped};
 
 mod plan;
