@@ -131,8 +131,7 @@ impl KeySurvey {
     pub(crate) fn of(table: &Table<'_>) -> Result<Self, TableError> {
         let candidates = [0, TRAILER_LEN].map(Keys::new).into();
         let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
-        let mut previous = None;
-        let mut budget = table.key_budget();
+        let (mut previous, mut budget) = (None, table.key_budget());
         for block in table.data_blocks() {
             let mut of_block =
                 SurveyedBlock { offset: block.offset(), end: block.end, ..Default::default() };
@@ -181,15 +180,13 @@ impl Keys {
         Self { trailer_len, hashes: Vec::new(), num_distinct: 0 }
     }
 
-    fn user_key<'a>(&self, key: &'a [u8]) -> &'a [u8] {
-        &key[..key.len().saturating_sub(self.trailer_len)]
-    }
-
     fn add(&mut self, key: &[u8], previous: Option<&[u8]>) {
-        let user_key = self.user_key(key);
+        let trailer_len = self.trailer_len;
+        let user_len = |key: &[u8]| key.len().saturating_sub(trailer_len);
+        let user_key = &key[..user_len(key)];
         self.hashes.push(bloom_hash(user_key));
         // In any order of keys, equal ones are adjacent.
-        let is_new = previous.is_none_or(|previous| self.user_key(previous) != user_key);
+        let is_new = previous.is_none_or(|previous| &previous[..user_len(previous)] != user_key);
         self.num_distinct += usize::from(is_new);
     }
 }

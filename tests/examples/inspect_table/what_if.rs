@@ -71,18 +71,17 @@ pub(crate) fn cut(blocks: &[SurveyedBlock], block_size: u64) -> Vec<SurveyedBloc
     let mut cut: Vec<SurveyedBlock> = Vec::new();
     let mut is_full = true;
     for block in blocks {
-        let [offset, of_end] = [block.offset, block.end - block.offset];
         for i in 0..block.num_keys as u64 {
             let up_to = |of: u64, i: u64| of * i / block.num_keys as u64;
             if is_full {
-                let offset = cut.last().map_or(offset, |last| last.end);
+                let offset = cut.last().map_or(block.offset, |last| last.end);
                 cut.push(SurveyedBlock { offset, ..SurveyedBlock::default() });
             }
             let last = cut.last_mut().expect("one was pushed");
             let [len, shared] = [block.len, block.shared].map(|of| up_to(of, i + 1) - up_to(of, i));
             let is_restart = last.num_keys % RESTART_INTERVAL == 0;
             last.len += len.saturating_sub(if is_restart { 0 } else { shared });
-            last.end = offset + up_to(of_end, i + 1);
+            last.end = block.offset + up_to(block.end - block.offset, i + 1);
             last.num_keys += 1;
             is_full = last.len + len_of_restarts(last.num_keys) >= block_size;
         }
