@@ -80,7 +80,7 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
         });
         let of =
             ["of missing keys", "of existing keys", "of missing random keys", "bytes of filters"];
-        let row = |(i, of)| format!("{:>9} {:>9}  {of}", both[0][i], both[1][i]);
+        let row = |(i, of)| format!("{:>11} {:>11}  {of}", both[0][i], both[1][i]);
         lines.extend(of.iter().enumerate().map(row));
     }
     if appended > 0 {

@@ -50,7 +50,7 @@ impl<E: ToString> From<E> for Left {
     }
 }
 
-/// Raises the bits per key of all tables alike until no kind of lookups loses, or else of each.
+/// Raises the bits per key of all tables alike until no kind of lookups loses, or of each alone.
 pub(crate) fn choose(
     survey: &Survey<'_>,
     options: &Options,
@@ -79,8 +79,8 @@ pub(crate) fn after(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Candid
     Candidate::sum(survey, |i| planned(i).or_else(|| Some(survey.table(i)?.today())))
 }
 
-/// The first filters that suffice for random hashes, but for so many steps `more`; or if that is
-/// `None`, the first with which no kind of the table's lookups loses.
+/// The first filters that suffice for random hashes, and so many steps `more`; for `None`, the
+/// first with which no kind of the table's lookups loses.
 fn plan(
     survey: &Survey<'_>,
     i: usize,
