@@ -67,8 +67,8 @@ pub(crate) fn each_group<G>(
     Ok(outcome)
 }
 
-/// The arguments that are paths, all after `--` among them; `None` if help is asked for. `set` takes
-/// the other options, and their values if they have some.
+/// The arguments that are paths, all after `--` among them; `None` if help is asked for. `set`
+/// takes the other options, and their values if they have some.
 pub(crate) fn paths(
     args: impl IntoIterator<Item = OsString>,
     mut set: impl FnMut(&str, &mut dyn Iterator<Item = OsString>) -> Result<(), String>,

@@ -90,8 +90,8 @@ const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_
 /// An internal key's trailer: sequence number and type.
 pub(crate) const TRAILER_LEN: usize = 8;
 
-/// `LevelDB`'s default: so many entries of a block share bytes with the one before them, but for the
-/// first.
+/// `LevelDB`'s default: so many entries of a block share bytes with the one before them, but for
+/// the first.
 pub(crate) const RESTART_INTERVAL: usize = 16;
 
 /// The array of a block's restart points, and its length.
