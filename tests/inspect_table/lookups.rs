@@ -233,6 +233,44 @@ fn absent_keys_are_as_near_to_present_ones_as_these_to_each_other() {
 }
 
 #[test]
+fn absent_keys_of_bursts_lie_inside_and_at_their_ends_like_those_that_were_made() {
+    let mut number = drawn(43);
+    // Each eight numbers have the same time before them, and a random half is present.
+    let made: Vec<_> = (0..8_000).map(|i: u64| (i / 8 << 24 | i, number(2) == 0)).collect();
+    let present: Vec<_> = made.iter().filter(|made| made.1).map(|made| made.0).collect();
+    let keys: Vec<_> = present.iter().map(|number| number.to_be_bytes()).collect();
+    let neighbours: Vec<Neighbours<'_>> =
+        keys.windows(2).map(|pair| (&pair[0][..], Some(&pair[1][..]))).collect();
+    let between = in_gaps(&neighbours, 20_000);
+    let between = between.iter().map(|key| u64::from_be_bytes(key[..].try_into().unwrap()));
+    let absent = made.iter().filter(|made| !made.1).map(|made| made.0);
+    // How many have no present number of their burst, on one side, and on both sides, next to them
+    // and farther away.
+    let shares = |absent: Vec<u64>| {
+        let mut nums = [0.0; 4];
+        for &number in &absent {
+            let place = present.partition_point(|&one| one < number);
+            let is_near = |other: Option<&u64>| other.is_some_and(|&one| one.abs_diff(number) < 8);
+            let sides = [place.checked_sub(1), Some(place)]
+                .map(|i| is_near(i.and_then(|i| present.get(i))));
+            let is_next = [number - 1, number + 1].map(|one| present.binary_search(&one).is_ok());
+            let kind = match sides {
+                [true, true] if is_next == [true, true] => 3,
+                [true, true] => 2,
+                [false, false] => 0,
+                _ => 1,
+            };
+            nums[kind] += 1.0 / f64::from(u32::try_from(absent.len()).unwrap());
+        }
+        nums
+    };
+    let [sampled, made] = [shares(between.collect()), shares(absent.collect())];
+    for (sampled_share, share) in sampled.iter().zip(made) {
+        assert!((sampled_share - share).abs() < 0.04, "{sampled:?}, not {made:?}");
+    }
+}
+
+#[test]
 fn keys_are_counted_by_the_bytes_seen_at_each_position_or_by_all() {
     let distinct = |keys: Vec<_>| keys.into_iter().collect::<BTreeSet<Vec<u8>>>();
     let keys = [b"n:08x", b"n:19x", b"n:47x"].map(|key| (&key[..], None));
