@@ -236,7 +236,7 @@ fn absent_keys_are_as_near_to_present_ones_as_these_to_each_other() {
 fn absent_keys_of_bursts_lie_inside_and_at_their_ends_like_those_that_were_made() {
     let mut number = drawn(43);
     // Each eight numbers have the same time before them, and a random half is present.
-    let made: Vec<_> = (0..8_000).map(|i: u64| (i / 8 << 24 | i, number(2) == 0)).collect();
+    let made: Vec<_> = (0..8_000).map(|i: u64| (((i / 8) << 24) | i, number(2) == 0)).collect();
     let present: Vec<_> = made.iter().filter(|made| made.1).map(|made| made.0).collect();
     let keys: Vec<_> = present.iter().map(|number| number.to_be_bytes()).collect();
     let neighbours: Vec<Neighbours<'_>> =
