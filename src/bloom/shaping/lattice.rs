@@ -50,14 +50,15 @@ impl Lattice {
         // cap only bounds the time, for lengths at which nearly all meet.
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let reach = (2.0 / dot(a, a)).sqrt().min(64.0) as i32;
+        let along_a =
+            |from: [f64; 2], times: i32| [0, 1].map(|axis| from[axis] + f64::from(times) * a[axis]);
         let mut sum = 0.0;
         // With at least 65,536 bits, nearly all points with both coordinates below 1 are on the
         // line through 0 and on those next to it.
-        for (line, first) in [([0.0; 2], 1), (b, -reach)] {
+        for (first, num_points) in [(a, reach), (along_a(b, -reach), 2 * reach + 1)] {
             // Each point stands for its opposite, too.
-            for times_a in first..=reach {
-                let point = [0, 1].map(|axis| (line[axis] + f64::from(times_a) * a[axis]).abs());
-                let [t, y] = point.map(|x| 1.0 - x.min(1.0));
+            for times in 0..num_points {
+                let [t, y] = along_a(first, times).map(|x| 1.0 - x.abs().min(1.0));
                 sum += 2.0 * t * y * y;
             }
         }

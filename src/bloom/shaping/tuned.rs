@@ -22,15 +22,10 @@ const WORTH_A_PROBE: f64 = 0.97;
 /// them: 100,000 counters in 124,997 bytes have 0.98% with 6 probes, 1.24% with 7, 1.14% with 8.
 const UNWANTED_PROBES: u8 = 7;
 
-/// Lengths whose flaws cost more, which is more than a factor of 3 or 5, keep LevelDB's number of
-/// probes, with which counters have fewer false positives than with fewer probes.
-const FLAWED: f64 = 0.25;
-/// The most probes that a flawed length keeps: LevelDB's for up to 20 bits per key.
-const MOST_IF_FLAWED: u8 = 13;
-
-/// Filters of fewer keys, whose counters meet in ways of their own, change few probes.
+/// Filters of fewer keys, whose counters meet in ways of their own, get [shapes](of_few_keys) of
+/// their own where LevelDB's have at most 13 probes: up to 20 bits per key.
 const FEW_KEYS: usize = 16;
-/// So many of LevelDB's probes a shorter length keeps then, and one more its own length.
+/// The most probes of such a filter if its length has no [`FLAW`], and one more at LevelDB's.
 const MOST_OF_FEW: u8 = 7;
 
 /// The cost of a length's flaws, as shares of the false positives of random keys: an even number of
@@ -41,7 +36,9 @@ const MOST_OF_FEW: u8 = 7;
 /// 2<sup>25</sup> + 2<sup>16</sup> + 1: then a hash that wraps at 2<sup>32</sup> has the probes of
 /// the counter next to it.
 const FLAW: f64 = 0.4;
-const FACTORS: [(usize, f64); 5] = [(3, 0.25), (5, 0.25), (11, 0.28), (17, 0.5), (257, 0.5)];
+const MINOR: f64 = 0.25;
+const MAJOR: f64 = 0.5;
+const FACTORS: [(usize, f64); 5] = [(3, MINOR), (5, MINOR), (11, MINOR), (17, MAJOR), (257, MAJOR)];
 
 /// The cost of one byte less, times the number of keys or of bytes, whichever is larger.
 const A_BYTE: f64 = 4.2;
@@ -91,8 +88,7 @@ pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: boo
     if num_keys == 0 || leveldb.num_bits() > NUM_HASHES {
         return Expected { shape: leveldb, rate: f64::from(num_keys > 0) };
     }
-    let is_short = leveldb.num_bytes == 8;
-    if num_keys < FEW_KEYS && !is_short && leveldb.num_probes <= MOST_IF_FLAWED {
+    if num_keys < FEW_KEYS && leveldb.num_bytes > 8 && leveldb.num_probes <= 13 {
         let shape = of_few_keys(leveldb, num_keys);
         let rates = Rates::new(shape.num_bits(), num_keys);
         return Expected { shape, rate: rates.rate(shape.num_probes) };
@@ -113,11 +109,11 @@ fn of_few_keys(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
         return leveldb;
     }
     let num_bytes = short_length(leveldb, num_keys);
-    let most = match flaws(num_bytes, leveldb.num_probes) {
-        FLAW.. => MOST_IF_FLAWED,
-        _ => MOST_OF_FEW + u8::from(num_bytes == leveldb.num_bytes),
+    let num_probes = match flaws(num_bytes, leveldb.num_probes) {
+        FLAW.. => leveldb.num_probes,
+        _ => leveldb.num_probes.min(MOST_OF_FEW + u8::from(num_bytes == leveldb.num_bytes)),
     };
-    BloomFilterShape { num_bytes, num_probes: leveldb.num_probes.min(most) }
+    BloomFilterShape { num_bytes, num_probes }
 }
 
 /// LevelDB's number of probes, more while each is worth it, or fewer while the rate does not rise.
@@ -127,18 +123,14 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
         let shape = BloomFilterShape { num_bytes, num_probes };
         Expected { shape, rate: rates.rate(num_probes) }
     };
-    let leveldbs = with(leveldb);
-    let mut best = leveldbs;
+    let mut best = with(leveldb);
     for more in (leveldb + 1..=MAX_PROBES).filter(|&more| more != UNWANTED_PROBES).map(with) {
         if more.rate >= WORTH_A_PROBE * best.rate {
             break;
         }
         best = more;
     }
-    let keeps_leveldbs = leveldb <= MOST_IF_FLAWED
-        && leveldbs.shape.num_bits() < MANY_BITS
-        && flaws(num_bytes, leveldb) > FLAWED;
-    if best.shape.num_probes > leveldb || keeps_leveldbs {
+    if best.shape.num_probes > leveldb {
         return best;
     }
     for fewer in (1..leveldb).rev().map(with) {
@@ -199,7 +191,8 @@ fn long_length(longest: usize) -> usize {
     // remainders by the factors, so at least three of twelve lengths have none of them.
     let apart = ((longest >> 13) + 1).next_power_of_two().max(2);
     let has_none = |num_bytes: &usize| FACTORS.iter().all(|(factor, _)| num_bytes % factor != 0);
-    let candidates = (0..12).map(|times| odd - times * apart).filter(has_none).map(Long::new);
+    let lengths = (0..12).map(|times| odd - times * apart).filter(has_none);
+    let candidates = lengths.filter(|&num_bytes| !sevenths_meet(num_bytes)).map(Long::new);
     candidates.reduce(Long::better).map_or(odd, |long| long.num_bytes)
 }
 
@@ -213,12 +206,9 @@ struct Long {
 
 impl Long {
     fn new(num_bytes: usize) -> Self {
-        let num_bits = num_bytes as u64 * 8;
-        let lattice = Lattice::new(num_bits);
+        let lattice = Lattice::new(num_bytes as u64 * 8);
         // Each unit makes some 10 to 16% more false positives with 3 or 4 probes.
-        let cost = lattice.meetings()
-            + if is_resonant(num_bytes) { FLAW_OF_MANY } else { 0.0 }
-            + if sevenths_meet(num_bits) { FLAW_OF_MANY } else { 0.0 };
+        let cost = lattice.meetings() + if is_resonant(num_bytes) { FLAW_OF_MANY } else { 0.0 };
         Self { num_bytes, cost, shortest: lattice.shortest() }
     }
 
@@ -256,8 +246,8 @@ fn is_resonant(num_bytes: usize) -> bool {
 }
 
 /// Whether the seventh probes of random keys, and every fourth one after them, meet: next to odd
-/// multiples of 2<sup>19</sup> bits.
-fn sevenths_meet(num_bits: u64) -> bool {
-    let multiple = (num_bits + (1 << 18)) >> 19;
-    num_bits.abs_diff(multiple << 19) <= num_bits >> 13 && multiple % 2 == 1
+/// multiples of 2<sup>16</sup> bytes.
+fn sevenths_meet(num_bytes: usize) -> bool {
+    let multiple = (num_bytes + (1 << 15)) >> 16;
+    num_bytes.abs_diff(multiple << 16) <= num_bytes >> 13 && multiple % 2 == 1
 }
