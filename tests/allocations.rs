@@ -167,6 +167,17 @@ fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
     }
 }
 
+/// Making a new filter for every few lookups would take most of the time of measuring.
+#[test]
+fn measuring_few_keys_in_a_large_filter_makes_it_once() {
+    let shape = POLICY.shape(10_000_000);
+    for num_keys in [1, 10, 1000] {
+        let measure = || shape.measure_false_positive_rate(num_keys);
+        let rate = assert_allocations(3, "the bits, and scratch memory", measure);
+        assert!(rate < 1e-5, "{num_keys} keys: {rate}");
+    }
+}
+
 #[test]
 fn hashes_and_lookups_allocate_nothing() {
     let keys = keys(300);

