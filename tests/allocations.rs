@@ -160,10 +160,9 @@ fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
     assert_eq!(scratch(8 * MIB), 0);
     let above = [1, 2, 3, 7, 8, 131071, 131072, 131073, 524288].map(|more| 8 * MIB + more);
     for num_bytes in above.into_iter().chain([9, 15, 31].map(|mib| mib * MIB + 4099)) {
-        let scratch = scratch(num_bytes);
-        assert!(scratch <= num_bytes / 2 + MIB / 4, "{scratch} for {num_bytes} bytes");
-        // Otherwise the filter was treated as one that fits into the cache.
-        assert!(scratch > num_bytes / 4, "{scratch} for {num_bytes} bytes");
+        // 128 KiB and a length for each 256 KiB.
+        let of_region = MIB / 8 + size_of::<usize>();
+        assert_eq!(scratch(num_bytes), num_bytes.div_ceil(MIB / 4) * of_region, "{num_bytes}");
     }
 }
 

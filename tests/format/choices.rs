@@ -59,10 +59,10 @@ const SHAPES: [(usize, usize, usize, u8); 71] = [
 
 /// Wanted rate, keys, and millibits per key.
 #[rustfmt::skip]
-const SIZES: [(f64, usize, usize); 10] = [
+const SIZES: [(f64, usize, usize); 11] = [
     (0.2, 1, 0), (0.01, 5, 12_801), (0.001, 10, 20_801), (0.01, 35, 10_515), (0.05, 1000, 6289),
     (0.01, 20_000, 9619), (0.021595, 8192, 8010), (0.0001, 50_000, 19_810), (0.01, 1_000_000, 9999),
-    (0.003, 10_000_000, 15_463),
+    (0.003, 10_000_000, 15_463), (0.000486, 1_631_978, 20_796),
 ];
 
 /// The bytes of all filters, the runs, and the millibits per key of each run.

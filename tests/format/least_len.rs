@@ -110,7 +110,7 @@ proptest! {
 ///
 /// Of 71, 95, 96 and 109 bytes of bits, four counters match ten times as many others as of the
 /// lengths that are taken.
-const SHAPES: [(usize, usize, usize, usize, u8); 11] = [
+const SHAPES: [(usize, usize, usize, usize, u8); 14] = [
     (4, 10_000, 24, 29, 8),
     (4, 10_000, 32, 37, 8),
     (4, 10_000, 48, 53, 8),
@@ -122,6 +122,9 @@ const SHAPES: [(usize, usize, usize, usize, u8); 11] = [
     (8, 4168, 36, 41, 6),
     (6, 7107, 28, 31, 6),
     (10, 19_856, 105, 107, 13),
+    (20, 6562, 77, 83, 6),
+    (10, 9620, 71, 73, 8),
+    (80, 6112, 66, 67, 4),
 ];
 
 #[test]

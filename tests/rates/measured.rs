@@ -168,17 +168,32 @@ fn a_filter_and_its_shape_measure_nearly_the_same_rate() {
     assert!((by_itself / by_shape - 1.0).abs() < 0.06, "{by_itself} {by_shape}");
 }
 
-#[test]
-fn a_high_rate_is_measured_with_2_to_the_21_lookups() {
-    let rate = BloomFilter::new([0xf1, 0xf0, 1]).unwrap().measure_false_positive_rate();
-    let matches = [20, 21].map(|log2| rate * f64::from(1 << log2));
-    assert!(matches[0].fract() > 0.0 && matches[1].fract() == 0.0, "{rate}");
+/// The rate of a filter with one probe, of which only the first bit of a byte is set, times so many
+/// lookups.
+fn matches_of_a_bit(num_bytes: usize, byte: usize, num_lookups: u32) -> f64 {
+    let mut bytes = vec![0; num_bytes + 1];
+    (bytes[byte], bytes[num_bytes]) = (1, 1);
+    let rate = BloomFilter::new(bytes).unwrap().measure_false_positive_rate();
+    rate * f64::from(num_lookups)
 }
 
 #[test]
-fn a_low_rate_is_measured_with_2_to_the_26_lookups() {
-    let mut bytes = vec![0; (1 << 14) + 1];
-    (bytes[77], bytes[1 << 14]) = (1, 1);
-    let rate = BloomFilter::new(bytes).unwrap().measure_false_positive_rate();
-    assert!((rate * f64::from(1 << 26) - 515.0).abs() < 0.1, "{rate}");
+fn a_high_rate_is_measured_with_2_to_the_21_lookups() {
+    let matches = [20, 21].map(|log2| matches_of_a_bit(13, 0, 1 << log2));
+    assert!(matches[0].fract() > 0.0 && matches[1].fract() == 0.0, "{matches:?}");
+}
+
+#[test]
+fn with_fewer_than_2_to_the_14_matches_there_are_more_lookups() {
+    let matches = matches_of_a_bit(26, 0, 1 << 21);
+    assert!(matches.fract() > 0.0 && matches < 11_000.0, "{matches}");
+}
+
+/// The bytes are such that 3 and 4 of the first 2^21 lookups match.
+#[test]
+fn a_low_rate_is_measured_with_2_to_the_26_lookups_unless_fewer_than_4_of_2_to_the_21_match() {
+    for (byte, num_lookups, expected) in [(3, 1 << 21, 3.0), (14, 1 << 26, 116.0)] {
+        let matches = matches_of_a_bit(1 << 16, byte, num_lookups);
+        assert!((matches - expected).abs() < 0.001, "byte {byte}: {matches}");
+    }
 }
