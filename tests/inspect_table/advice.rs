@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::levels::database_of;
 use super::tables::with_metaindex;
 use super::{NUM_LOOKUPS, Report, answer, copy_of, golden, number_in, read};
 use crate::inspect_table::database::Group;
@@ -68,6 +69,15 @@ fn the_second_line_is_a_verdict() {
         let has_reason = report.lines.iter().any(|line| line.starts_with("Why: "));
         assert_eq!(has_reason, !["accounts", "posts"].contains(&name));
         assert_eq!(report.has("Tables keep their filters until"), name != "accounts");
+    }
+}
+
+#[test]
+fn no_reason_is_given_for_few_random_keys_of_which_some_match() {
+    for seed in 0..4 {
+        let directory = database_of(4, seed, &[(0, 100), (0, 100), (2, 300)]);
+        let report = Report::on(&directory);
+        assert!(answer(&report).reads[1] > 50.0 && !report.has("Why: "), "{:#?}", report.lines);
     }
 }
 

@@ -18,15 +18,16 @@ use crate::inspect_table::what_if::{divided, proposals};
 use crate::random::words;
 
 /// Tables of random keys, each with its level and number of keys.
-fn database_of(name: &str, tables: &[(u8, usize)]) -> Directory {
-    let directory = directory_of(name, &[("CURRENT", b"MANIFEST-000002\n")]);
-    let mut words = words(43);
+pub(super) fn database_of(bits_per_key: usize, seed: u64, tables: &[(u8, usize)]) -> Directory {
+    let name = format!("random_{bits_per_key}_{seed}");
+    let directory = directory_of(&name, &[("CURRENT", b"MANIFEST-000002\n")]);
+    let mut words = words(seed);
     let table = |(&(level, num_keys), number)| {
         let user_keys = words.by_ref().map(u64::to_be_bytes).take(num_keys);
         let mut keys: Vec<_> =
             user_keys.map(|key| [key, [1, 5, 0, 0, 0, 0, 0, 0]].concat()).collect();
         keys.sort();
-        let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
+        let policy = InternalKeyPolicy::new(BloomFilterPolicy::new(bits_per_key));
         let keys: Vec<_> = keys.iter().map(|key| &key[..]).collect();
         let file = WrittenTable::of(policy, &keys, 20).file;
         fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
@@ -40,7 +41,7 @@ fn database_of(name: &str, tables: &[(u8, usize)]) -> Directory {
 
 #[test]
 fn small_levels_get_more_bits_where_that_saves_reads_in_the_same_bytes() {
-    let directory = database_of("divided", &[(0, 2_000), (0, 2_000), (0, 2_000), (2, 20_000)]);
+    let directory = database_of(10, 43, &[(0, 2_000), (0, 2_000), (0, 2_000), (2, 20_000)]);
     let group = Group::of_directory(&directory).unwrap();
     let survey = Survey::of(&group, (10_000, true), |_| ());
     let all = proposals(&survey);
@@ -69,7 +70,7 @@ fn small_levels_get_more_bits_where_that_saves_reads_in_the_same_bytes() {
 
 #[test]
 fn levels_of_equal_size_get_equal_bits() {
-    let directory = database_of("not_divided", &[(0, 4_000), (1, 4_000)]);
+    let directory = database_of(10, 44, &[(0, 4_000), (1, 4_000)]);
     let report = Report::with(slice::from_ref(&directory), true, 10_000);
     assert!(!report.has("engines; bits: "), "{:#?}", report.lines);
 }

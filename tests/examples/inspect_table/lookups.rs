@@ -65,18 +65,21 @@ impl<'a> Asked<'a> {
         reads
     }
 
-    /// The variances of the sampled kinds' reads: one filter's lookups match or not together.
+    /// The variances of the sampled kinds' reads: as if each lookup matched or not for itself, or
+    /// those of a block together, whichever varies more.
     pub(crate) fn variances(&self, contents: &[u8], reads: Reads) -> [f64; 2] {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         [BETWEEN, OWN].map(|kind| {
             let rate = reads[kind] / self.consulted(kind).max(f64::MIN_POSITIVE);
-            let blocks = self.sampled.chunk_by(|a, b| a.block_offset == b.block_offset);
-            let of_block = |block: &[Lookup]| -> f64 {
-                let lookups = block.iter().filter(|lookup| lookup.kind == kind);
-                let match_of = |lookup| f64::from(u8::from(matches(&reader, lookup)));
-                lookups.map(|lookup| lookup.share * (match_of(lookup) - rate)).sum()
-            };
-            blocks.map(of_block).map(|sum| sum * sum).sum()
+            let lookups: Vec<_> =
+                self.sampled.iter().filter(|lookup| lookup.kind == kind).collect();
+            let match_of = |lookup: &Lookup| f64::from(u8::from(matches(&reader, lookup)));
+            let more = |lookup: &&Lookup| lookup.share * (match_of(lookup) - rate);
+            let blocks = lookups.chunk_by(|a, b| a.block_offset == b.block_offset);
+            let of_blocks = blocks.map(|of| of.iter().map(more).sum::<f64>());
+            let together: f64 = of_blocks.map(|more| more * more).sum();
+            let alone: f64 = lookups.iter().map(|lookup| lookup.share * lookup.share).sum();
+            together.max(alone * rate * (1.0 - rate))
         })
     }
 
