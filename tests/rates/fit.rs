@@ -210,6 +210,10 @@ fn rates_with_smaller_and_larger_constants_are_printed() {
         let min_bytes = if i % 3 == 2 { 16 + below(240) } else { 0 };
         sizes.push((num_keys, 4_000 + below(16_001), min_bytes));
     }
+    // Lengths next to odd multiples of 2^16 bytes.
+    for i in 0..2_000 {
+        sizes[30 * i] = (((2 * below(3) + 1) << 16) + below(500), 8_000, 0);
+    }
     let mut budgets = vec![];
     for _ in 0..2_000 {
         let mut draw = || (of_any_magnitude(200, &mut below), of_any_magnitude(500, &mut below));
