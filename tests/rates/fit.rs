@@ -50,7 +50,7 @@ const CHANGES: [Change; 41] = [
     ("tuned", ".clamp(1, ", "3", &["2", "4", "1"]),
     ("tuned", "if longest < ", "256", &["128", "512", "8192"]),
     ("tuned", ".clamp(1, 3) } else { ", "7", &["15", "3"]),
-    ("tuned", "let candidates = (0..", "12", &["6", "24", "1"]),
+    ("tuned", "let lengths = (0..", "12", &["6", "24", "1"]),
     ("tuned", "(longest >> ", "13", &["11", "15", "63"]),
     ("tuned", "let (mut next_to, mut times) = ([", "480", &["240", "960", "0"]),
     ("tuned", "times) = ([480; ", "128", &["64", "1"]),
