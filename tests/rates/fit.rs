@@ -53,7 +53,7 @@ const CHANGES: [Change; 41] = [
     ("tuned", "let lengths = (0..", "12", &["6", "24", "1"]),
     ("tuned", "(longest >> ", "13", &["11", "15", "63"]),
     ("tuned", "let (mut next_to, mut times) = ([", "480", &["240", "960", "0"]),
-    ("tuned", "times) = ([480; ", "128", &["64", "1"]),
+    ("tuned", "for next_to in ", "NEXT_TO", &["NEXT_TO.into_iter().take(64)", "[NEXT_TO[0]]"]),
     ("tuned", "matches!(num_bytes, ", "71 | 109", &["0"]),
     ("tuned", "(min_bytes..=min_bytes + ", "7", &["3", "0"]),
     ("tuned", "leveldb_num_probes(millibits / ", "5", &["3", "8"]),
