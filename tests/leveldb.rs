@@ -86,8 +86,8 @@ impl Tally {
 #[ignore = "needs g++ and LevelDB's library"]
 fn filters_are_created_byte_for_byte() {
     for (cases, bits_per_key, keys) in [
-        (3_000, 0..=100_u32, any_keys(100)),
-        (60, 0..=100, many_keys(0..=50_000)),
+        (1_500, 0..=100_u32, any_keys(100)),
+        (40, 0..=100, many_keys(0..=50_000)),
         // Above the cache.
         (1, 90..=100, many_keys(750_000..=1_000_000)),
     ] {
@@ -107,12 +107,12 @@ fn filters_are_created_byte_for_byte() {
 fn filters_of_every_kind_are_read_by_leveldb() {
     let tally = Tally::default();
     let case = (any_policy(), any_keys(300), any_keys(300));
-    check(2_500, case, |leveldb, (policy, present, absent)| {
+    check(1_250, case, |leveldb, (policy, present, absent)| {
         let filter = create_filter(policy, &present.0);
         tally.assert_answers_as(leveldb, &filter, &present.slices());
         tally.assert_answers_as(leveldb, &filter, &absent.slices());
     });
-    tally.assert_at_least(500_000);
+    tally.assert_at_least(250_000);
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn filters_of_better_lengths_are_read_by_leveldb() {
 #[ignore = "needs g++ and LevelDB's library"]
 fn arbitrary_filters_get_leveldbs_answers() {
     for (cases, num_lookups, filter, keys) in [
-        (2_000, 250_000, any_filter(0..=100), any_keys(300)),
-        (2_000, 250_000, any_filter(0..=5_000), any_keys(300)),
+        (1_000, 125_000, any_filter(0..=100), any_keys(300)),
+        (1_000, 125_000, any_filter(0..=5_000), any_keys(300)),
         // Above the cache.
         (30, 200_000, any_filter((8 << 20) + 2..=16 << 20), many_keys(0..=50_000)),
     ] {

@@ -39,7 +39,7 @@ const USAGE: &str = "usage: accuracy [--full | --quick] [SVG]";
 const HELP: [&str; 4] = [
     "Measures false-positive rates at 10 bits per key, and draws them if SVG is given",
     "  --full   measures up to 10 million keys instead of 1 million",
-    "  --quick  measures up to 100 keys",
+    "  --quick  measures up to 30 keys",
     "  SVG      the file to draw to, whose name must end in .svg",
 ];
 
@@ -61,7 +61,7 @@ fn parse(args: &[OsString]) -> Result<Options<'_>, Box<dyn Error>> {
     let mut options = Options { most_keys: None, svg: None };
     for arg in args {
         let path = Path::new(arg);
-        let most_keys = [("--full", 10_000_000), ("--quick", 100)];
+        let most_keys = [("--full", 10_000_000), ("--quick", 30)];
         let most_keys = most_keys.into_iter().find(|(name, _)| arg == name).map(|(_, most)| most);
         if most_keys.is_some() && options.most_keys.is_none() {
             options.most_keys = most_keys;
