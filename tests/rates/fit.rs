@@ -19,7 +19,7 @@ use crate::common::{drawn, of_any_magnitude};
 type Change = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 #[rustfmt::skip]
-const CHANGES: [Change; 41] = [
+const CHANGES: [Change; 42] = [
     ("rate", "_ => ", "1.9 * self", &["1.6 * self", "2.2 * self", "0.0 * self"]),
     ("rate", "let s = ", "2.3", &["2.0", "2.6", "0.0"]),
     ("lattice", "DIFFER_BY_0: f64 = ", "6.6e-6", &["4e-6", "9e-6", "0.0"]),
@@ -59,6 +59,7 @@ const CHANGES: [Change; 41] = [
     ("tuned", "leveldb_num_probes(millibits / ", "5", &["3", "8"]),
     ("tuned", ".clamp(", "6, 8", &["4, 8", "6, 6", "30, 30"]),
     ("runs", "CERTAIN: f64 = ", "0.95", &["0.9", "1.0"]),
+    ("runs", "(num_keys / ", "12", &["6", "24", "2"]),
     ("runs", "num_bytes / ", "24", &["12", "48", "2"]),
     ("runs", "first.into_iter().take(", "3", &["1", "0"]),
 ];
