@@ -136,6 +136,17 @@ fn third_probes_rarely_meet_in_long_tuned_lengths() {
     }
 }
 
+/// A factor of 257 costs counters far more than seventh probes that meet. Next to these lengths, all
+/// that are tried and have no factor are next to odd multiples of 2^16 bytes.
+#[test]
+fn lengths_without_a_factor_are_taken_even_if_seventh_probes_meet() {
+    for leveldb in [245_742_629, 275_255_046, 319_192_566, 386_959_582, 443_916_876] {
+        let (num_bytes, _) = tuned(BloomFilterPolicy::new(8), leveldb);
+        let factor = [2, 3, 5, 11, 17, 257].into_iter().find(|factor| num_bytes % factor == 0);
+        assert_eq!(factor, None, "{leveldb}: {num_bytes}");
+    }
+}
+
 #[test]
 fn more_keys_take_more_bytes_for_a_rate() {
     for rate in [0.9, 0.3, 0.1, 0.01, 0.001, 1e-6] {

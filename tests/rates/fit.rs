@@ -44,7 +44,7 @@ const CHANGES: [Change; 42] = [
     ("tuned", "A_BYTE: f64 = ", "4.2", &["3.0", "6.0", "0.0"]),
     ("tuned", "FLAW_OF_MANY: f64 = ", "0.5", &["1.0", "0.0"]),
     ("tuned", "if is_resonant(num_bytes) { ", "FLAW_OF_MANY", &["0.0"]),
-    ("tuned", "filter(|&num_bytes| ", "!sevenths_meet(num_bytes)", &["true"]),
+    ("tuned", "if sevenths_meet(num_bytes) { ", "f64::MAX", &["0.0"]),
     ("tuned", "AS_GOOD: f64 = ", "0.1", &["0.3", "0.0"]),
     ("tuned", "(size / ", "15", &["10", "25", "99"]),
     ("tuned", ".clamp(1, ", "3", &["2", "4", "1"]),
