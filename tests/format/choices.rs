@@ -136,7 +136,7 @@ fn third_probes_rarely_meet_in_long_tuned_lengths() {
     }
 }
 
-/// A factor of 257 costs counters far more than seventh probes that meet. Next to these lengths, all
+/// A factor of 257 costs counters far more than seventh probes that meet. Near these lengths, all
 /// that are tried and have no factor are next to odd multiples of 2^16 bytes.
 #[test]
 fn lengths_without_a_factor_are_taken_even_if_seventh_probes_meet() {
