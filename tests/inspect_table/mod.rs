@@ -19,6 +19,7 @@ mod unreadable;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::{env, fs, process};
 
@@ -177,13 +178,15 @@ impl Deref for Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(self.0.parent().unwrap());
     }
 }
 
 pub(crate) fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
-    let of_run = format!("inspect_table-{}-{name}", process::id());
-    let directory = env::temp_dir().join(of_run);
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let unique = format!("inspect_table-{}-{count}", process::id());
+    let directory = env::temp_dir().join(unique).join(name);
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).unwrap();
     for (file, contents) in files {
