@@ -9,17 +9,17 @@ use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::terminal::{exit_code, print, wrapped};
+use crate::terminal::{exit_code, is_broken_pipe, print, wrapped};
 
 /// Prints the help, of which one line is the usage, or does what the options say.
 #[allow(dead_code, reason = "only main functions run")]
 pub(crate) fn run<O>(
     help: &[&str],
     parse: impl FnOnce(Skip<ArgsOs>) -> Result<Option<O>, String>,
-    work: impl FnOnce(O) -> Result<Outcome, Box<dyn Error>>,
+    work: impl FnOnce(O) -> Outcome,
 ) -> ExitCode {
     let outcome = match parse(env::args_os().skip(1)) {
-        Ok(Some(options)) => work(options),
+        Ok(Some(options)) => Ok(work(options)),
         Ok(None) => print(help).map(|()| Outcome::default()),
         Err(error) => {
             let usage = help.iter().filter(|line| line.starts_with("usage: "));
@@ -43,28 +43,33 @@ pub(crate) fn run<O>(
 pub(crate) type Report = (Vec<String>, Outcome);
 
 /// Prints what `report` tells of each directory, and of each series of files between directories.
+/// If printing fails, all is done and counts nevertheless.
 #[allow(dead_code, reason = "not every test crate prints")]
 pub(crate) fn each_group<G>(
     paths: &[PathBuf],
     mut print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
     read: impl Fn(&[PathBuf]) -> Result<G, String>,
     report: impl Fn(&dyn Fn() -> Result<G, String>) -> Result<Report, String>,
-) -> Result<Outcome, Box<dyn Error>> {
-    let mut outcome = Outcome::default();
+) -> Outcome {
+    let (mut outcome, mut printed) = (Outcome::default(), Ok(()));
     let mut is_first = true;
     for paths in paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
         match report(&|| read(paths)) {
             Ok((lines, of_group)) => {
                 if !lines.is_empty() && !mem::take(&mut is_first) {
-                    print(&[String::new()])?;
+                    printed = printed.and_then(|()| print(&[String::new()]));
                 }
-                print(&lines)?;
+                printed = printed.and_then(|()| print(&lines));
                 outcome.add(of_group);
             }
             Err(cause) => outcome.add(Outcome::failure(cause)),
         }
     }
-    Ok(outcome)
+    match printed {
+        Err(error) if !is_broken_pipe(&*error) => outcome.add(Outcome::failure(error.to_string())),
+        _ => (),
+    }
+    outcome
 }
 
 /// The arguments that are paths, all after `--` among them; `None` if help is asked for. `set`

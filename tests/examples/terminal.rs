@@ -22,7 +22,7 @@ pub(crate) fn exit_code(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
 }
 
 /// Whether the reader of stdout closed it early.
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+pub(crate) fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 

@@ -61,7 +61,6 @@ impl Report {
         let outcome = each_group(&options.paths, print, Group::of_paths, |read| {
             report(read, options, num_lookups)
         });
-        let outcome = outcome.unwrap();
         let report = Self { lines, exit_status: outcome.exit_status, causes: outcome.causes };
         let mut printed = report.lines.iter().chain(&report.causes);
         assert!(!printed.any(|line| line.contains(char::is_control)));

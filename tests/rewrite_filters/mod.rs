@@ -40,7 +40,6 @@ impl Run {
         let outcome = each_group(&options.paths, print, Group::of_paths, |read| {
             rewrite(read, options, NUM_LOOKUPS)
         });
-        let outcome = outcome.unwrap();
         // The first line of a report has a path.
         let is_first = |line: &String| line.contains("; other filters in ");
         let too_long = |line: &&String| !is_first(line) && line.chars().count() > 80;

@@ -2,12 +2,15 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::rewriting::copy_without_filters;
-use super::{Run, files};
+use super::{NUM_LOOKUPS, Run, files};
+use crate::command_line::each_group;
 use crate::common::drawn;
-use crate::rewrite_filters::Options;
+use crate::inspect_table::database::Group;
+use crate::rewrite_filters::{Options, rewrite};
 use crate::table::replace::TEMPORARY;
 use crate::tests::damage::name_comparator;
 use crate::tests::tables::with_metaindex;
@@ -125,6 +128,29 @@ fn a_left_over_temporary_file_stops_every_table_with_one_line() {
         cause.contains("000027.ldb and 4 other tables: 000000.dbtmp is there already"),
         "{cause}"
     );
+}
+
+#[test]
+fn all_is_done_and_counts_although_nothing_can_be_printed() {
+    for (kind, num_causes) in [(ErrorKind::BrokenPipe, 1), (ErrorKind::StorageFull, 2)] {
+        let [first, second, third] = ["levels", "decimals", "decimals"].map(|of| copy_of(of, of));
+        fs::write(first.join(TEMPORARY), b"half a table").unwrap();
+        let before = [&second, &third].map(|directory| files(directory));
+        let paths = [&first, &second, &third].map(|directory| directory.to_path_buf());
+        let (mut num_printed, options) = (0, Options::default());
+        let print = |_: &[String]| {
+            num_printed += 1;
+            Err(io::Error::from(kind).into())
+        };
+        let outcome =
+            each_group(&paths, print, Group::of_paths, |read| rewrite(read, &options, NUM_LOOKUPS));
+        assert_eq!((outcome.exit_status, outcome.causes.len()), (1, num_causes), "{outcome:?}");
+        assert!(outcome.causes[0].contains("000000.dbtmp is there already"), "{outcome:?}");
+        assert_eq!(num_printed, 1);
+        for (directory, before) in [second, third].iter().zip(before) {
+            assert_ne!(files(directory), before);
+        }
+    }
 }
 
 fn assert_damaged_tables_stay(num_damaged: usize) {
