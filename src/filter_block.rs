@@ -115,9 +115,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// ```
     ///
     /// With values of one size, at most about twice `min_keys` keys wait at a time, or those of a
-    /// range that need not grow. Digits in UTF-16 big-endian gain least: among some thousand keys,
-    /// 5% of absent ones share a key's hash, among some 500, 2%. Of 12 digits 3% do among 60,000,
-    /// which a filter has where small values follow large ones.
+    /// range that need not grow. Digits in UTF-16 big-endian gain least: among several thousand
+    /// keys, 5% of absent ones share a key's hash, among some 500, 2%. Of 12 digits 3% do among
+    /// 60,000, which a filter has where small values follow large ones.
     #[must_use]
     pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
         self.min_keys = min_keys;

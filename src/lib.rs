@@ -22,7 +22,7 @@
 //! | to | use |
 //! |---|---|
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
-//! | write filters of some thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
+//! | write filters of several thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
@@ -55,8 +55,8 @@
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
 //! short for a trailer is used whole, and a policy panics at more bits than a `usize` counts.
 //!
-//! Store only filter blocks under LevelDB's names. Give a filter without one a name of the engine's
-//! own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
+//! Store only filter blocks under LevelDB's names. A filter outside a filter block needs a name of
+//! the engine's own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

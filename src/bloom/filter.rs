@@ -83,8 +83,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
-    /// Overwrites all of `matches`. Takes as long as single lookups of up to 15 keys, and less for
-    /// more. Allocates nothing.
+    /// Overwrites all of `matches`. Up to 15 keys take about as long as single lookups; more take
+    /// less. Allocates nothing.
     ///
     /// # Panics
     ///

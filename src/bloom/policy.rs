@@ -59,8 +59,9 @@ impl BloomFilterPolicy {
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
     /// Up to 1.17, LevelDB itself used this name. Where `char` is signed, it gave another hash to
-    /// keys that have a byte above 0x7f in a tail of one to three bytes. Accept the name only
-    /// [where no such LevelDB wrote the tables](crate::recipes#open-a-table-by-its-policys-name).
+    /// keys that have a byte above 0x7f in a tail of one to three bytes. [Accept the
+    /// name](crate::recipes#open-a-table-by-its-policys-name) only where no such LevelDB wrote the
+    /// tables.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
@@ -116,9 +117,10 @@ impl BloomFilterPolicy {
     /// ones a quarter: prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
     ///
     /// Filters of random keys have about a fifth fewer false positives at 52,000 to 600,000 keys
-    /// with 8, 10 or 14 bits each. At 16 to 100 keys they have 5% more on average; the worst sizes
-    /// have half as many again, larger ones below 8 KiB a quarter more, and from there up 6%. The
-    /// choice takes constant time, is the same on every platform, and may change with a version.
+    /// with 8, 10 or 14 bits each. At 16 to 100 keys they have 5% more on average; the worst sizes,
+    /// those of fewer keys included, have half as many again. Above 100 keys, the worst have a
+    /// quarter more in filters below 8 KiB, and 6% more from there up. The choice takes constant
+    /// time, is the same on every platform, and may change with a version.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }

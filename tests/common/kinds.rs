@@ -63,8 +63,9 @@ pub(crate) const STEPS: [Kind; 4] = [
 
 /// Counters in steps of 5, 7, 16 and 100.
 #[allow(dead_code, reason = "not every crate uses them")]
-pub(crate) const MORE_STEPS: [Kind; 4] = [
+pub(crate) const MORE_STEPS: [Kind; 5] = [
     kind("u64, step 5", Steps(5), u64::MAX, big_endian),
+    kind("u64, step 6", Steps(6), u64::MAX, big_endian),
     kind("u64, step 7", Steps(7), u64::MAX, big_endian),
     kind("u64, step 16", Steps(16), u64::MAX, big_endian),
     kind("u64, step 100", Steps(100), u64::MAX, big_endian),
@@ -133,8 +134,8 @@ pub(crate) const IDS: [Kind; 2] = [
 pub(crate) const U32: Kind =
     kind("u32 big-endian", Half, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
 
-/// Of some thousand keys, one in 20 absent ones has the hash of a present one, and no filter tells
-/// these apart.
+/// Among several thousand keys, one in 20 absent ones has the hash of a present one, and no filter
+/// tells these apart.
 #[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const UTF_16: Kind = kind("digits in UTF-16", Half, 90_000_000, |_, n| {
     format!("{n:08}").encode_utf16().flat_map(u16::to_be_bytes).collect()

@@ -156,7 +156,7 @@ fn least_lengths_for_leveldbs_ranges_cost_most_with_small_values() {
     }
 }
 
-/// Of some thousand keys of this kind, one in twenty absent neighbours has the hash of a key.
+/// Of several thousand keys of this kind, one in twenty absent neighbours has the hash of a key.
 #[test]
 fn digits_in_utf_16_match_5_percent_in_longer_ranges_and_2_percent_of_500_keys() {
     let policy = LEVELDB.tuned().with_min_filter_len(2_048);
