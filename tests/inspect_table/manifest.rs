@@ -79,6 +79,13 @@ fn records_of_any_length_are_reassembled_unless_the_end_cuts_them_off() {
     log.resize(32_768, 0);
     log.extend(fragment(FULL, b"more"));
     assert_eq!(records(&log), (vec![vec![1; 10], b"more".to_vec()], Ok(())));
+    // Old LevelDBs could leave an empty first fragment at the end of a block, and begin again.
+    for begun_again in [&fragment(FULL, b"data")[..], &log_of(&[vec![1; 40_000]])] {
+        let log = [&log_of(&[vec![2; 32_754]]), &fragment(FIRST, b"")[..], begun_again].concat();
+        let (records, outcome) = records(&log);
+        assert_eq!((records.len(), outcome), (2, Ok(())));
+        assert!(records[1] == b"data" || records[1] == [1; 40_000]);
+    }
 }
 
 #[test]
@@ -91,6 +98,14 @@ fn each_kind_of_damage_to_a_log_has_its_error() {
     for types in [&[MIDDLE][..], &[LAST], &[FIRST, FULL], &[FIRST, FIRST], &[FULL, LAST]] {
         let fragments: Vec<_> = types.iter().map(|&one| fragment(one, b"data")).collect();
         assert_eq!(damaged(&fragments), LogError::MissingFragment, "{types:?}");
+    }
+    // Preallocated space is not in the middle of a record.
+    for first in [&b"data"[..], b""] {
+        let mut log = fragment(FIRST, first);
+        log.resize(32_768, 0);
+        assert_eq!(records(&log).1, Err(LogError::MissingFragment));
+        log.extend(fragment(LAST, b"data"));
+        assert_eq!(records(&log).1, Err(LogError::MissingFragment));
     }
     // Within a block that is followed by others.
     let mut log = log_of(&[vec![0; 100_000]]);

@@ -50,8 +50,14 @@ impl<R: Read> LogReader<R> {
         record.clear();
         let mut has_begun = false;
         while let Some((fragment_type, data)) = self.read_fragment()? {
+            if fragment_type == ZERO && !has_begun {
+                // Preallocated space that was never written.
+                continue;
+            }
             let begins = matches!(fragment_type, FULL | FIRST);
-            if begins == has_begun {
+            // Old LevelDBs could leave an empty first fragment at a block's end, and begin again.
+            let begins_again = begins && record.is_empty();
+            if fragment_type == ZERO || begins == has_begun && !begins_again {
                 return Err(LogError::MissingFragment);
             }
             has_begun = true;
@@ -75,9 +81,8 @@ impl<R: Read> LogReader<R> {
             let checksum = u32::from_le_bytes([c0, c1, c2, c3]);
             let len = usize::from(u16::from_le_bytes([len_low, len_high]));
             if fragment_type == ZERO && len == 0 {
-                // Preallocated space that was never written.
                 self.place = self.block.len();
-                continue;
+                return Ok(Some((ZERO, &[])));
             }
             let start = self.place + HEADER_LEN;
             if len > self.block.len() - start {
