@@ -173,7 +173,7 @@ fn read_metaindex(
     handle: BlockHandle,
 ) -> Result<(Option<FilterEntry>, usize), TableError> {
     let (mut filter, mut number) = (None, 0);
-    let mut budget = KeyBudget::of_index(source.len());
+    let mut budget = KeyBudget::of_index(handle);
     handle.visit_entries(source, &mut budget, |key, mut value| {
         number += 1;
         if let (None, Some(name)) = (&filter, policy_name(key)) {
@@ -197,7 +197,7 @@ fn policy_name(key: &[u8]) -> Option<&[u8]> {
 fn read_index(source: Source<'_>, handle: BlockHandle) -> Result<Vec<DataBlock>, TableError> {
     let mut blocks: Vec<DataBlock> = Vec::new();
     let mut outcome = Ok(());
-    let mut budget = KeyBudget::of_index(source.len());
+    let mut budget = KeyBudget::of_index(handle);
     handle.visit_entries(source, &mut budget, |key, value| {
         if outcome.is_ok() {
             let block = next_block(source.len(), blocks.last(), key, value);

@@ -150,10 +150,13 @@ fn keys_may_be_thousands_of_times_as_long_as_the_block_but_not_endless() {
     let error = TableError::TooManyKeyBytes { max: 4 << 30 };
     assert_eq!(read(1 << 20, 4_097), Err(error));
     assert!(error.to_string().contains("may be sound"), "{error}");
-    // Those of an index are kept.
+    // Those of an index are kept, however large the rest of the file is.
     let index = repeated(10_000, &handle(0, 0), 1_000);
-    let file = Contents { index, ..Contents::new() }.to_file();
-    let max = 64 * file.len() as u64;
+    let error = TableError::TooManyKeyBytes { max: 64 * index.len() as u64 };
+    let whole = Contents { data: vec![0; 1 << 20], ..Contents::new() };
+    let with_metaindex = Contents { metaindex: index.clone(), ..whole.clone() };
     // Noticed before the second block, which has the same place as the first.
-    assert_eq!(read_all(&file), Err(TableError::TooManyKeyBytes { max }));
+    for contents in [with_metaindex, Contents { index, ..whole }] {
+        assert_eq!(read_all(&contents.to_file()), Err(error));
+    }
 }

@@ -23,7 +23,7 @@ pub(super) struct BlockHandle {
 /// How many more bytes of keys may be visited.
 ///
 /// Prefix compression without restarts lets a block's keys grow with the square of its length.
-/// Tables with long common prefixes and few restarts have keys some hundred times as long as the
+/// Tables with long common prefixes and few restarts have keys several hundred times as long as the
 /// file.
 #[derive(Debug)]
 pub(crate) struct KeyBudget {
@@ -35,15 +35,15 @@ impl KeyBudget {
     const MAX_EXPANSION: u64 = 512;
     const MAX_OF_SMALL_FILES: u64 = 4 << 30;
     /// For keys that are kept. Keys of an index share no prefixes, and Snappy expands a block to at
-    /// most 21 1/3 times its length in the file.
+    /// most 21 1/3 times its length in the file. Other blocks may be holes, which cost nothing.
     const MAX_EXPANSION_OF_INDEX: u64 = 64;
 
     pub(super) fn of_data(file_len: u64) -> Self {
         Self::new(file_len.saturating_mul(Self::MAX_EXPANSION).max(Self::MAX_OF_SMALL_FILES))
     }
 
-    pub(super) fn of_index(file_len: u64) -> Self {
-        Self::new(file_len.saturating_mul(Self::MAX_EXPANSION_OF_INDEX))
+    pub(super) fn of_index(block: BlockHandle) -> Self {
+        Self::new(block.size.saturating_mul(Self::MAX_EXPANSION_OF_INDEX))
     }
 
     fn new(max: u64) -> Self {
