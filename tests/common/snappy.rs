@@ -8,6 +8,8 @@
 use std::error::Error;
 use std::fmt;
 
+use super::varint::read_varint32;
+
 /// The most bytes that a copy of three bytes can yield.
 ///
 /// No other element yields as much for its length: a literal is longer than what it yields, and
@@ -16,7 +18,7 @@ const MOST_OF_A_COPY: u64 = 64;
 const LEN_OF_A_COPY: u64 = 3;
 
 pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
-    let len = read_len(&mut input).ok_or(SnappyError::CorruptLength)?;
+    let len = read_varint32(&mut input).ok_or(SnappyError::CorruptLength)?;
     let fewest = (u64::from(len) * LEN_OF_A_COPY).div_ceil(MOST_OF_A_COPY);
     let stated = usize::try_from(len).ok().filter(|_| fewest <= input.len() as u64);
     let stated = stated.ok_or(SnappyError::TooShort)?;
@@ -86,20 +88,6 @@ fn append_copy(output: &mut Vec<u8>, offset: u32, len: usize) -> Result<(), Snap
         output.extend_from_within(start..start + num_bytes);
     }
     Ok(())
-}
-
-/// A varint of at most 32 bits.
-fn read_len(input: &mut &[u8]) -> Option<u32> {
-    let mut len = 0;
-    for shift in (0..35).step_by(7) {
-        let (&byte, rest) = input.split_first()?;
-        *input = rest;
-        len |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return len.try_into().ok();
-        }
-    }
-    None
 }
 
 /// A little-endian number of up to 4 bytes.

@@ -78,6 +78,6 @@ pub(crate) fn repeated(key_len: usize, value: &[u8], num_keys: usize) -> Vec<u8>
     let value = [&varint(value.len()), value].concat();
     let mut block = [&[0][..], &key_len, &value[..1], &key, &value[1..]].concat();
     block.extend([&key_len[..], &[0], &value].concat().repeat(num_keys - 1));
-    block.extend([0; 4]);
+    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
     block
 }

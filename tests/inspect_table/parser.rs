@@ -136,9 +136,19 @@ fn each_kind_of_damage_has_its_error() {
         (with_data(b""), corrupt),
         (with_data(&[0xff; 4]), corrupt),
         (with_data(&block(&[(1, b"", b"")])), corrupt),
+        // A length of 0 in six bytes, of which LevelDB reads five.
+        (with_data(b"\x80\x80\x80\x80\x80\0\x01\0k\0\0\0\0\x01\0\0\0"), corrupt),
     ] {
         assert_eq!(read_all(&file), Err(error), "{error}");
     }
+}
+
+#[test]
+fn a_block_without_restart_points_has_no_keys_as_in_leveldb() {
+    let data = block(&[(0, b"key", b"value")]);
+    let without = [&data[..data.len() - 8], &[0; 4]].concat();
+    assert_eq!(read_all(&Contents::of_data(without).to_file()), Ok((1, 0)));
+    assert_eq!(read_all(&Contents::of_data(data).to_file()), Ok((1, 1)));
 }
 
 #[test]

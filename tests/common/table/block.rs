@@ -135,10 +135,14 @@ fn visit_entries(
     Ok(())
 }
 
-/// The block without its array of restart points, which only a search needs.
+/// The block without its array of restart points, which only a search needs; without any, `LevelDB`
+/// finds nothing.
 fn entries(block: &[u8]) -> Option<&[u8]> {
     let (rest, num_restarts) = block.split_last_chunk()?;
     let restarts_len = usize::try_from(u32::from_le_bytes(*num_restarts)).ok()?.checked_mul(4)?;
+    if restarts_len == 0 {
+        return Some(&[]);
+    }
     rest.get(..rest.len().checked_sub(restarts_len)?)
 }
 

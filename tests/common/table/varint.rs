@@ -3,8 +3,17 @@
 //! Mirrors `util/coding.cc`.
 
 pub(crate) fn read_varint(input: &mut &[u8]) -> Option<u64> {
+    read(input, 64)
+}
+
+/// In at most five bytes.
+pub(crate) fn read_varint32(input: &mut &[u8]) -> Option<u32> {
+    read(input, 32)?.try_into().ok()
+}
+
+fn read(input: &mut &[u8], num_bits: usize) -> Option<u64> {
     let mut value = 0;
-    for shift in (0..64).step_by(7) {
+    for shift in (0..num_bits).step_by(7) {
         let (&byte, rest) = input.split_first()?;
         *input = rest;
         value |= u64::from(byte & 0x7f) << shift;
@@ -13,10 +22,6 @@ pub(crate) fn read_varint(input: &mut &[u8]) -> Option<u64> {
         }
     }
     None
-}
-
-pub(super) fn read_varint32(input: &mut &[u8]) -> Option<u32> {
-    read_varint(input)?.try_into().ok()
 }
 
 pub(super) fn read_len(input: &mut &[u8]) -> Option<usize> {
