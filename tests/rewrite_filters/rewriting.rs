@@ -131,11 +131,17 @@ fn other_bits_per_key_are_taken_in_place_or_at_the_end() {
     let run = Run::on(&directory, &["--bits-per-key", "20"]);
     assert!(run.has("3 without room for better filters (--add makes it)"), "{:?}", run.lines);
     assert_eq!(files(&directory), before);
-    for (bits, place) in
-        [("20", "at the end of 3"), ("6", "at the end of 3"), ("16", "at the end of 3")]
+    for (add, places) in
+        [(&[][..], "3, added at the end of 0"), (&["--add"], "1, added at the end of 2")]
     {
+        let args = [add, &["--bits-per-key", "9"]].concat();
+        let run = Run::on(&copy_of("decimals", "fewer_bits"), &args);
+        assert!(run.has(&format!("other filters in {places}")), "{:?}", run.lines);
+    }
+    // Once there are some at the end, others go there, too.
+    for bits in ["20", "6", "16"] {
         let run = Run::on(&directory, &["--add", "--bits-per-key", bits]);
-        assert!(run.has(place), "{:?}", run.lines);
+        assert!(run.has("other filters in 0, added at the end of 3"), "{:?}", run.lines);
         for ((_, (old, _)), (path, (new, _))) in before.iter().zip(files(&directory)) {
             assert_eq!(new.len() > old.len(), is_table(&path));
             if old != &new {
