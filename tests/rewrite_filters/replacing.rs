@@ -36,15 +36,25 @@ fn a_temporary_file_of_another_run_is_never_deleted() {
 
 #[cfg(unix)]
 #[test]
-fn permissions_stay() {
-    use std::os::unix::fs::PermissionsExt;
+fn owner_and_permissions_stay() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
-    for mode in [0o600, 0o644, 0o440, 0o777] {
+    for mode in [0o600, 0o644, 0o440, 0o777, 0o4640] {
         let directory = directory_of("permissions", &[("000005.ldb", b"old")]);
         let path = directory.join("000005.ldb");
+        if chown(&path, Some(1), Some(2)).is_err() {
+            eprintln!("skipped: only the superuser may give {mode:o} another owner");
+        }
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let of_file = || {
+            let metadata = path.metadata().unwrap();
+            (metadata.uid(), metadata.gid(), metadata.mode() & 0o7777)
+        };
+        let (before, inode) = (of_file(), path.metadata().unwrap().ino());
+        assert_eq!(before.2, mode);
         replace(&path, b"new", |_| Ok(())).unwrap();
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode);
+        assert_eq!(of_file(), before);
+        assert_ne!(path.metadata().unwrap().ino(), inode);
     }
 }
 
