@@ -43,6 +43,7 @@ pub(crate) enum Left {
 /// Those that the survey's outcome has.
 pub(crate) const BELOW: &str = "for the reasons below";
 const ALREADY: &str = "with such filters already";
+const UNLISTED: &str = "it has added filters; only a MANIFEST tells its length: name the database";
 
 impl<E: ToString> From<E> for Left {
     fn from(error: E) -> Self {
@@ -65,8 +66,7 @@ pub(crate) fn choose(
     let before = Candidate::today(survey);
     let is_asked = options.bits_per_key.is_some();
     let wins = |plans: &Vec<_>| is_asked || !loses(after(survey, plans), before);
-    let mut alike = (0..=MAX_MORE).map(Some).map(of_all);
-    alike.find(wins).unwrap_or_else(|| of_all(None))
+    (0..=MAX_MORE).map(Some).map(of_all).find(wins).unwrap_or_else(|| of_all(None))
 }
 
 fn loses(after: Candidate, before: Candidate) -> bool {
@@ -92,9 +92,10 @@ fn plan(
     let file = read(&listed.path)?;
     let table = Table::open(&file)?;
     let layout = table.layout(&file)?.ok_or("bytes that LevelDB does not write")?;
-    let len = listed.place.as_ref().map_or(file.len() as u64, |place| place.contents.len);
-    if len != layout.len as u64 {
-        return Err("its length differs from the MANIFEST's".into());
+    let of_manifest = listed.place.as_ref().map(|place| place.contents.len);
+    if of_manifest.unwrap_or(file.len() as u64) != layout.len as u64 {
+        let why = of_manifest.map_or(UNLISTED, |_| "its length differs from the MANIFEST's");
+        return Err(why.into());
     }
     let contents = table.filter_block()?.map(|block| block.contents).unwrap_or_default();
     let keys = KeySurvey::of(&table)?;
