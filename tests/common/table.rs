@@ -1,8 +1,8 @@
 //! A reader of LevelDB's table files, and of the MANIFEST that names them: only what is needed to
-//! inspect filters.
+//! inspect filters. `writer` and `replace` change tables, and hold whole files.
 //!
 //! Any bytes yield an answer or an error. Time is linear in the length of the file and of its keys,
-//! whose total length is limited; memory holds the index block and one data block at a time.
+//! whose total length is limited; a reader's memory holds the index block and one data block.
 //!
 //! Mirrors `table/format.cc` and `table/table.cc`.
 

@@ -125,8 +125,8 @@ pub(crate) fn percentage(ratio: f64) -> String {
     }
 }
 
-/// A number per 1,000, rounded to what so many lookups can tell. If
-/// none of them counts, what they exclude.
+/// A number per 1,000, rounded to what so many lookups can tell. If none of them counts, what they
+/// exclude.
 #[allow(dead_code, reason = "not every example measures rates")]
 pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
     if number == 0.0 {

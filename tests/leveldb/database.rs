@@ -36,8 +36,8 @@ pub(crate) fn tables(database: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.extension().is_some_and(|end| end == "ldb")).collect()
 }
 
-/// Of internal keys.
-const TRAILER_LEN: usize = 8;
+/// After an internal key's user key: its sequence number and type.
+pub(crate) const TRAILER_LEN: usize = 8;
 
 /// Builds filter blocks of internal keys.
 pub(crate) type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy>>;

@@ -12,11 +12,8 @@ use crate::cases::check;
 use crate::common::random::words;
 use crate::common::strategies::{Keys, any_keys, many_keys};
 use crate::common::table::Table;
-use crate::database::{TempPath, tables};
+use crate::database::{TRAILER_LEN, TempPath, tables};
 use crate::process::{LevelDb, Request};
-
-/// After an internal key's user key: its sequence number and type.
-const TRAILER_LEN: usize = 8;
 
 /// Instead of bits per key: no filters.
 pub(crate) const NO_POLICY: u32 = u32::MAX;

@@ -10,12 +10,12 @@ use crate::table::replace::{Filters, TEMPORARY, replace};
 use crate::tests::{copy_of, directory_of};
 
 #[test]
-fn a_file_is_replaced_only_by_what_was_checked_on_the_disk() {
+fn a_file_is_replaced_only_by_what_was_read_back_and_checked() {
     let directory = directory_of("replaced", &[("000005.ldb", b"old")]);
     let path = directory.join("000005.ldb");
     let before = files(&directory);
-    let refused = replace(&path, b"new", |on_disk| {
-        assert_eq!((on_disk, &fs::read(&path).unwrap()[..]), (&b"new"[..], &b"old"[..]));
+    let refused = replace(&path, b"new", |read_back| {
+        assert_eq!((read_back, &fs::read(&path).unwrap()[..]), (&b"new"[..], &b"old"[..]));
         Err("wrong".into())
     });
     assert_eq!(refused.unwrap_err().to_string(), "wrong");

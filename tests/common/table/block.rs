@@ -12,7 +12,7 @@ use super::source::Source;
 use super::varint::{read_len, read_varint};
 
 /// After each block: its compression type, and a checksum of both.
-pub(super) const TRAILER_LEN: u64 = 5;
+pub(super) const BLOCK_TRAILER_LEN: u64 = 5;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockHandle {
@@ -64,7 +64,7 @@ impl BlockHandle {
 
     /// The offset just after the block and its trailer.
     pub(super) fn end(self) -> Option<u64> {
-        self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN)
+        self.offset.checked_add(self.size)?.checked_add(BLOCK_TRAILER_LEN)
     }
 
     /// The bytes of the block and its trailer.

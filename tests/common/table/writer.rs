@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::block::TRAILER_LEN;
+use super::block::BLOCK_TRAILER_LEN;
 use super::crc32c::masked_crc32c;
 use super::{FOOTER_LEN, MAGIC, Table, TableError};
 
@@ -137,7 +137,7 @@ impl Layout {
     /// Whether a filter block of this length fits in place.
     pub(crate) fn has_room(&self, policy_name: &str, filter_len: usize) -> bool {
         let metaindex = metaindex(policy_name, &handle(self.data_end, filter_len));
-        let len = (filter_len + metaindex.len()) as u64 + 2 * TRAILER_LEN;
+        let len = (filter_len + metaindex.len()) as u64 + 2 * BLOCK_TRAILER_LEN;
         !self.is_appended && self.data_end as u64 + len <= self.index.start as u64
     }
 }

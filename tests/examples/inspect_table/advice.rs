@@ -71,7 +71,7 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
         format!("PROBLEM: the filters fail for keys like yours; {help}.")
     } else if let Some(bytes) = fewest {
         let percent = 100.0 - 100.0 * float(bytes) / float(today.num_bytes);
-        format!("MEMORY: the filters work, but as good ones take {percent:.0}% fewer bytes.")
+        format!("MEMORY: the filters work, but equally good ones take {percent:.0}% fewer bytes.")
     } else if rows.is_empty() {
         "OK: the filters work, and nothing needs to be done.".into()
     } else {

@@ -17,9 +17,9 @@ pub(crate) struct Inspection {
     pub(crate) filters: Filters,
     /// Wasted reads with today's filters; `None` if unknown.
     pub(crate) reads: Option<Reads>,
-    /// Of the sampled kinds, `BETWEEN` and `OWN`: the variances of their reads,
+    /// The variances of the reads of the sampled kinds, `BETWEEN` and `OWN`.
     pub(crate) variances: [f64; 2],
-    /// and the share of lookups that consult this table although it does not have the key.
+    /// The share of these kinds' lookups that consult this table although it lacks the key.
     pub(crate) consulted: [f64; 2],
     /// By each of [`Setting::all`](super::settings::Setting::all); empty if nothing is compared.
     pub(crate) others: Vec<Candidate>,
@@ -113,9 +113,9 @@ pub(crate) struct SurveyedBlock {
     pub(crate) offset: u64,
     /// The offset just after the block and its trailer.
     pub(crate) end: u64,
-    /// The bytes of all entries if none shared those of the key before it,
+    /// The bytes of all entries if none shared those of the key before it.
     pub(crate) len: u64,
-    /// and those that all could share.
+    /// The bytes that all entries could share with the key before them.
     pub(crate) shared: u64,
     pub(crate) num_keys: usize,
 }
