@@ -103,6 +103,8 @@ impl Setting {
 
     /// What to write into a program, or to run, by whether filters fit where today's are.
     pub(crate) fn lines(&self, has_room: bool) -> Vec<String> {
+        // As they are written below.
+        const { assert!(MIN_FILTER_LEN == 2_048 && MIN_KEYS == 4_000) }
         let Self { bits_per_key: bits, block_size, base_lg, min_filter_len, .. } = self;
         let add = if has_room { "" } else { "--add " };
         let line = match self.writer {
