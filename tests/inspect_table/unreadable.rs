@@ -6,6 +6,7 @@ use super::damage::name_comparator;
 use super::manifest::{log_of, records};
 use super::{Answer, Report, answer, copy_of, database, directory_of, golden_table, read};
 use crate::inspect_table::Options;
+use crate::inspect_table::database::Group;
 
 #[test]
 fn an_unreadable_table_leaves_a_lower_bound_and_no_comparison() {
@@ -79,6 +80,17 @@ fn a_manifest_that_may_not_be_read_is_reported_as_such() {
         assert!(report.lines.is_empty(), "{:#?}", report.lines);
         assert_eq!(report.exit_status, 1);
         assert!(report.cause().1.ends_with(&format!("forbidden: {file}: {error}")));
+    }
+}
+
+#[test]
+fn a_table_is_in_the_file_that_leveldb_opens_first() {
+    for [used, other] in [["000005.ldb", "0000005.ldb"], ["000005.sst", "0000005.ldb"]] {
+        let directory = copy_of("accounts", "names");
+        fs::rename(directory.join("000005.ldb"), directory.join(used)).unwrap();
+        fs::write(directory.join(other), b"not a table").unwrap();
+        let group = Group::of_directory(&directory).unwrap();
+        assert_eq!((&group.tables[0].name[..], &group.not_in_use[..]), (used, &[other.into()][..]));
     }
 }
 
