@@ -1,8 +1,8 @@
 //! Data blocks of another size, as the example expects LevelDB to write them.
 
 use super::{database, golden_table, read};
-use crate::inspect_table::table::{KeySurvey, SurveyedBlock};
-use crate::inspect_table::what_if::cut;
+use crate::inspect_table::filters::{KeySurvey, SurveyedBlock};
+use crate::inspect_table::lookups::cut;
 use crate::table::Table;
 
 fn num_keys(blocks: &[SurveyedBlock]) -> Vec<usize> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{NUM_LOOKUPS, Report, answer, assert_near, database, golden, read};
 use crate::inspect_table::database::{Group, ListedTable};
+use crate::inspect_table::filters::KeySurvey;
 use crate::inspect_table::lookups::{Asked, Lookups, RANDOM};
-use crate::inspect_table::table::KeySurvey;
 use crate::table::Table;
 
 /// Level, number, and false positives in per cent.

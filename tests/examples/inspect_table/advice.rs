@@ -1,11 +1,11 @@
 //! The verdict on a database's filters, and what would help.
 
-use super::lookups::{OWN_AT_RANDOM, RANDOM, Reads};
+use super::lookups::{Candidate, OWN_AT_RANDOM, RANDOM, Reads};
 use super::sample::{BETWEEN, OWN, Sample};
 use super::settings::Setting;
 use super::survey::Survey;
 use super::table::Filters;
-use super::what_if::{self, Candidate, Proposal};
+use super::what_if::{self, Proposal};
 use crate::neighbours::Neighbours;
 use crate::terminal::{columns, float, grouped, long, wrapped};
 

@@ -1,18 +1,46 @@
-//! Draws the own keys of a sample from random data blocks.
+//! Draws the own keys of a sample from random data blocks, and finds keys in tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
+use std::ops::Range;
 
-use super::sample::{Key, MAX_KEYS, Tables};
 use crate::neighbours::{form, rank};
 use crate::table::Table;
+use crate::table::ranges::Ranges;
 
+/// How many keys of each kind a sample may have.
+pub(super) const MAX_KEYS: usize = 20_000;
 /// Limits on data blocks: at first, and where these have few keys.
 const FEW_BLOCKS: usize = 2_048;
 const MAX_BLOCKS: usize = MAX_KEYS;
 /// So many neighbouring blocks are drawn together: those of large values have one key each.
 const TOGETHER: usize = 4;
 const MAX_BYTES: usize = 4 << 20;
+
+pub(super) struct Key {
+    pub(super) bytes: Vec<u8>,
+    /// The next key of the same form, if known.
+    pub(super) next: Option<Vec<u8>>,
+    /// The first table that it was drawn from, and the first that has it, in `Get`'s order.
+    pub(super) drawn_from: usize,
+    pub(super) found_in: usize,
+    pub(super) is_deleted: bool,
+    /// How often it is looked up.
+    pub(super) number: usize,
+}
+
+pub(super) const NO_TABLE: usize = usize::MAX;
+
+pub(crate) struct Tables<'a> {
+    pub(crate) number: usize,
+    /// `None` for a single table without a database.
+    pub(crate) ranges: Option<Ranges<'a>>,
+    pub(crate) trailer_len: usize,
+    pub(crate) visit: Visit<'a>,
+}
+
+/// Visits a table if it can be read; errors are reported elsewhere.
+type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
 /// Keys of random blocks in order, and whether these are all.
 pub(super) fn drawn(tables: &Tables<'_>) -> (Vec<Key>, bool) {
@@ -100,4 +128,68 @@ fn random_blocks(tables: &Tables<'_>, max_blocks: usize) -> (Vec<(usize, usize)>
     let mut blocks: Vec<_> = blocks.into_iter().map(|(_, block)| block).collect();
     blocks.sort_unstable();
     (blocks, is_all)
+}
+
+impl Key {
+    pub(super) fn new(bytes: Vec<u8>, next: Option<Vec<u8>>, drawn_from: usize) -> Self {
+        let (found_in, is_deleted, number) = (NO_TABLE, false, 1);
+        Self { bytes, next, drawn_from, found_in, is_deleted, number }
+    }
+
+    /// Takes a key of the table that lies behind this one.
+    fn add_behind(&mut self, key: &[u8]) {
+        let is_nearer = self.next.as_ref().is_none_or(|next| key < next);
+        if is_nearer && form(key) == form(&self.bytes) {
+            self.next = Some(key.to_vec());
+        }
+    }
+}
+
+impl Tables<'_> {
+    /// The table's place in the order in which `Get` consults them.
+    pub(super) fn order(&self, i: usize) -> usize {
+        self.ranges.as_ref().map_or(0, |ranges| ranges.order(i))
+    }
+
+    pub(super) fn in_range(&self, i: usize, keys: &[Key]) -> Range<usize> {
+        let Some(ranges) = &self.ranges else { return 0..keys.len() };
+        let (lowest, highest) = ranges.bounds(i);
+        let start = keys.partition_point(|key| &key.bytes[..] < lowest);
+        start..keys.partition_point(|key| &key.bytes[..] <= highest).max(start)
+    }
+
+    pub(super) fn find(&self, keys: &mut [Key]) {
+        for i in 0..self.number {
+            let in_range = self.in_range(i, keys);
+            let keys = &mut keys[in_range];
+            if !keys.is_empty() {
+                (self.visit)(i, &mut |table| self.find_in(table, self.order(i), keys));
+            }
+        }
+    }
+
+    fn find_in(&self, table: &Table<'_>, order: usize, mut keys: &mut [Key]) {
+        let mut budget = table.key_budget();
+        let place_of = |key: &Key| table.place_of(&key.bytes, self.trailer_len);
+        while let Some(place) = keys.first().and_then(place_of) {
+            let num_in_block = keys.partition_point(|key| place_of(key) == Some(place));
+            let block = &table.data_blocks()[place];
+            let outcome = table.visit_keys_within(&mut budget, block, |key| {
+                let (user_key, trailer) = key.split_at(key.len().saturating_sub(self.trailer_len));
+                let at = keys[..num_in_block].binary_search_by(|one| one.bytes[..].cmp(user_key));
+                let (Ok(i) | Err(i)) = at;
+                if i > 0 {
+                    keys[i - 1].add_behind(user_key);
+                }
+                if at.is_ok() && order < keys[i].found_in {
+                    keys[i].found_in = order;
+                    keys[i].is_deleted = trailer.first() == Some(&0);
+                }
+            });
+            if outcome.is_err() {
+                break;
+            }
+            keys = &mut keys[num_in_block..];
+        }
+    }
 }

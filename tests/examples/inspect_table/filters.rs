@@ -1,18 +1,120 @@
-//! Describes filter blocks, and checks whether this crate makes the same ones.
+//! Surveys a table's keys, and describes the filter block that was made of them.
 //!
 //! Four bytes per key, its hash, are enough to remake all filters of a table.
 
-use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader};
+use leveldb_filter::{
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, bloom_hash,
+};
 
-use super::table::{KeySurvey, Keys, SurveyedBlock};
 use crate::policy::{Size, policy_of_sizes};
 use crate::random::key_with_hash;
-use crate::table;
+use crate::table::{self, Table, TableError};
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
 /// `LevelDB`'s: one filter per 2 KiB of the file.
 pub(crate) const LEVELDB_BASE_LG: u8 = 11;
+
+/// An internal key's trailer: sequence number and type.
+pub(crate) const TRAILER_LEN: usize = 8;
+
+/// `LevelDB`'s default: so many entries of a block share bytes with the one before them, but for
+/// the first.
+pub(crate) const RESTART_INTERVAL: usize = 16;
+
+/// The array of a block's restart points, and its length.
+pub(crate) fn len_of_restarts(num_keys: usize) -> u64 {
+    4 * num_keys.div_ceil(RESTART_INTERVAL) as u64 + 4
+}
+
+/// What one pass over all keys tells.
+pub(crate) struct KeySurvey {
+    pub(crate) blocks: Vec<SurveyedBlock>,
+    /// As user keys, and also as internal keys if all could be: only the filters can tell.
+    pub(crate) candidates: Vec<Keys>,
+    /// Meaningful only if the keys are internal keys.
+    pub(super) num_deletions: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SurveyedBlock {
+    pub(crate) offset: u64,
+    /// The offset just after the block and its trailer.
+    pub(crate) end: u64,
+    /// The bytes of all entries if none shared those of the key before it.
+    pub(crate) len: u64,
+    /// The bytes that all entries could share with the key before them.
+    pub(crate) shared: u64,
+    pub(crate) num_keys: usize,
+}
+
+/// All keys, read as user keys or, with a trailer, as internal keys.
+#[derive(Default)]
+pub(crate) struct Keys {
+    pub(crate) trailer_len: usize,
+    pub(crate) hashes: Vec<BloomHash>,
+    pub(super) num_distinct: usize,
+}
+
+impl KeySurvey {
+    pub(crate) fn of(table: &Table<'_>) -> Result<Self, TableError> {
+        let of = |trailer_len| Keys { trailer_len, ..Keys::default() };
+        let candidates = [0, TRAILER_LEN].map(of).into();
+        let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
+        let (mut previous, mut budget) = (None, table.key_budget());
+        for block in table.data_blocks() {
+            let mut of_block =
+                SurveyedBlock { offset: block.offset(), end: block.end, ..Default::default() };
+            let add = |key: &[u8]| {
+                let shared = survey.add(key, &mut previous) as u64;
+                of_block.shared += shared;
+                of_block.len += if of_block.num_keys % RESTART_INTERVAL == 0 { 0 } else { shared };
+                of_block.num_keys += 1;
+            };
+            let len = table.visit_keys_within(&mut budget, block, add)? as u64;
+            of_block.len += len.saturating_sub(len_of_restarts(of_block.num_keys));
+            survey.blocks.push(of_block);
+        }
+        Ok(survey)
+    }
+
+    /// Returns how many bytes the key shares with the previous one.
+    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>) -> usize {
+        match key.len().checked_sub(TRAILER_LEN).map(|user_len| key[user_len]) {
+            Some(0) => self.num_deletions += 1,
+            Some(1) => (),
+            _ => self.candidates.truncate(1),
+        }
+        for keys in &mut self.candidates {
+            keys.add(key, previous.as_deref());
+        }
+        let previous = previous.get_or_insert_default();
+        let shared = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
+        previous.truncate(shared);
+        previous.extend_from_slice(&key[shared..]);
+        shared
+    }
+
+    pub(crate) fn num_keys(&self) -> usize {
+        self.candidates[0].hashes.len()
+    }
+
+    /// The more likely reading of the keys, if there are no filters to tell.
+    pub(crate) fn likeliest(&self) -> &Keys {
+        &self.candidates[self.candidates.len() - 1]
+    }
+}
+
+impl Keys {
+    fn add(&mut self, key: &[u8], previous: Option<&[u8]>) {
+        let user_len = |key: &[u8]| key.len().saturating_sub(self.trailer_len);
+        let user_key = &key[..user_len(key)];
+        self.hashes.push(bloom_hash(user_key));
+        // In any order of keys, equal ones are adjacent.
+        let is_new = previous.is_none_or(|previous| &previous[..user_len(previous)] != user_key);
+        self.num_distinct += usize::from(is_new);
+    }
+}
 
 #[allow(dead_code, reason = "not every example remakes filters")]
 pub(crate) struct FilterBlock {

@@ -4,18 +4,13 @@
 //! drawn from, or that could contain its keys, are read.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use leveldb_filter::{BloomHash, bloom_hash};
 
-use super::drawn::drawn;
+use super::drawn::{Key, MAX_KEYS, NO_TABLE, Tables, drawn};
 use crate::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps};
 use crate::table::Table;
-use crate::table::ranges::Ranges;
 use crate::terminal::float;
-
-/// How many keys of each kind a sample may have.
-pub(super) const MAX_KEYS: usize = 20_000;
 
 /// The two kinds of keys that are looked up.
 pub(crate) const BETWEEN: usize = 0;
@@ -32,20 +27,6 @@ pub(crate) struct Sample<'a> {
     is_all: bool,
 }
 
-pub(super) struct Key {
-    pub(super) bytes: Vec<u8>,
-    /// The next key of the same form, if known.
-    pub(super) next: Option<Vec<u8>>,
-    /// The first table that it was drawn from, and the first that has it, in `Get`'s order.
-    pub(super) drawn_from: usize,
-    found_in: usize,
-    is_deleted: bool,
-    /// How often it is looked up.
-    number: usize,
-}
-
-const NO_TABLE: usize = usize::MAX;
-
 /// A lookup in a table that does not have the key.
 pub(crate) struct Lookup {
     pub(crate) kind: usize,
@@ -54,17 +35,6 @@ pub(crate) struct Lookup {
     pub(crate) block_offset: u64,
     pub(crate) hash: BloomHash,
 }
-
-pub(crate) struct Tables<'a> {
-    pub(crate) number: usize,
-    /// `None` for a single table without a database.
-    pub(crate) ranges: Option<Ranges<'a>>,
-    pub(crate) trailer_len: usize,
-    pub(crate) visit: Visit<'a>,
-}
-
-/// Visits a table if it can be read; errors are reported elsewhere.
-type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
 impl<'a> Sample<'a> {
     /// A sample with at most `max_absent` absent keys.
@@ -113,74 +83,12 @@ impl<'a> Sample<'a> {
 }
 
 impl Key {
-    pub(super) fn new(bytes: Vec<u8>, next: Option<Vec<u8>>, drawn_from: usize) -> Self {
-        let (found_in, is_deleted, number) = (NO_TABLE, false, 1);
-        Self { bytes, next, drawn_from, found_in, is_deleted, number }
-    }
-
-    /// Takes a key of the table that lies behind this one.
-    fn add_behind(&mut self, key: &[u8]) {
-        let is_nearer = self.next.as_ref().is_none_or(|next| key < next);
-        if is_nearer && form(key) == form(&self.bytes) {
-            self.next = Some(key.to_vec());
-        }
-    }
-
     fn neighbours(&self) -> Neighbours<'_> {
         (&self.bytes, self.next.as_deref())
     }
 
     fn kind(&self) -> usize {
         if self.found_in == NO_TABLE { BETWEEN } else { OWN }
-    }
-}
-
-impl Tables<'_> {
-    /// The table's place in the order in which `Get` consults them.
-    pub(super) fn order(&self, i: usize) -> usize {
-        self.ranges.as_ref().map_or(0, |ranges| ranges.order(i))
-    }
-
-    fn in_range(&self, i: usize, keys: &[Key]) -> Range<usize> {
-        let Some(ranges) = &self.ranges else { return 0..keys.len() };
-        let (lowest, highest) = ranges.bounds(i);
-        let start = keys.partition_point(|key| &key.bytes[..] < lowest);
-        start..keys.partition_point(|key| &key.bytes[..] <= highest).max(start)
-    }
-
-    fn find(&self, keys: &mut [Key]) {
-        for i in 0..self.number {
-            let in_range = self.in_range(i, keys);
-            let keys = &mut keys[in_range];
-            if !keys.is_empty() {
-                (self.visit)(i, &mut |table| self.find_in(table, self.order(i), keys));
-            }
-        }
-    }
-
-    fn find_in(&self, table: &Table<'_>, order: usize, mut keys: &mut [Key]) {
-        let mut budget = table.key_budget();
-        let place_of = |key: &Key| table.place_of(&key.bytes, self.trailer_len);
-        while let Some(place) = keys.first().and_then(place_of) {
-            let num_in_block = keys.partition_point(|key| place_of(key) == Some(place));
-            let block = &table.data_blocks()[place];
-            let outcome = table.visit_keys_within(&mut budget, block, |key| {
-                let (user_key, trailer) = key.split_at(key.len().saturating_sub(self.trailer_len));
-                let at = keys[..num_in_block].binary_search_by(|one| one.bytes[..].cmp(user_key));
-                let (Ok(i) | Err(i)) = at;
-                if i > 0 {
-                    keys[i - 1].add_behind(user_key);
-                }
-                if at.is_ok() && order < keys[i].found_in {
-                    keys[i].found_in = order;
-                    keys[i].is_deleted = trailer.first() == Some(&0);
-                }
-            });
-            if outcome.is_err() {
-                break;
-            }
-            keys = &mut keys[num_in_block..];
-        }
     }
 }
 

@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use leveldb_filter::BloomFilterPolicy;
 
-use super::filters::LEVELDB_BASE_LG;
-use super::table::SurveyedBlock;
+use super::filters::{LEVELDB_BASE_LG, SurveyedBlock};
 
 /// What this crate's filters have: 512 KiB of data blocks, so many keys in the first one, and so
 /// many bytes, or more.

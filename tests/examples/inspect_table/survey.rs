@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::database::Group;
+use super::drawn::Tables;
+use super::filters::TRAILER_LEN;
 use super::lookups::{Lookups, OWN_AT_RANDOM, RANDOM, Reads};
-use super::sample::{BETWEEN, OWN, Sample, Tables};
-use super::table::{Filters, Inspection, TRAILER_LEN};
+use super::sample::{BETWEEN, OWN, Sample};
+use super::table::{Filters, Inspection};
 use crate::command_line::Outcome;
 use crate::table::directory::open_regular_file;
 use crate::table::ranges::Ranges;

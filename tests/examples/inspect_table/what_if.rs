@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash, SortedRun};
+use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
-use super::filters::{num_matches, sharing_a_filter};
-use super::lookups::{Asked, RANDOM, Reads, random_hashes};
-use super::sample::{BETWEEN, Lookup, OWN};
+use super::lookups::Candidate;
+use super::sample::{BETWEEN, OWN};
 use super::settings::{BITS_PER_KEY, MIN_KEYS, Setting, Writer};
 use super::survey::Survey;
-use super::table::{RESTART_INTERVAL, SurveyedBlock, len_of_restarts};
-use crate::terminal::{float, ratio};
+use crate::terminal::float;
 
 /// What is worth a change: reads saved by 1,000 lookups of each kind, or one in so many bytes.
 const READS_WORTH_IT: f64 = 5.0;
@@ -22,126 +20,13 @@ const FEW_KEYS: usize = 20;
 /// A usable database has fewer sorted runs.
 const MAX_RUNS: usize = 1_000;
 
-/// The filter block that a table could have, or the sum over several tables.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate {
-    pub(crate) num_bytes: usize,
-    pub(crate) reads: Reads,
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Proposal {
     pub(crate) setting: Setting,
     pub(crate) candidate: Candidate,
 }
 
-/// One table's filter blocks by each of [`Setting::all`].
-pub(crate) fn other_filters(asked: &Asked<'_>, hashes: &[BloomHash]) -> Vec<Candidate> {
-    let mut lookups: Vec<_> = asked.sampled.iter().collect();
-    // Where keys descend, so do the lookups' blocks.
-    lookups.sort_by_key(|lookup| lookup.block_offset);
-    let lookups = placed(&lookups, asked.blocks);
-    let num_random = (asked.at_random.total / 50).min(10 * lookups.len());
-    let mut candidates = Vec::new();
-    for of_size in Setting::all().chunk_by(|a, b| a.block_size == b.block_size) {
-        let blocks = cut(asked.blocks, of_size[0].block_size);
-        let measure = |one| Candidate::measure(one, &blocks, hashes, &lookups, num_random);
-        candidates.extend(of_size.iter().map(measure));
-    }
-    candidates
-}
-
-/// The lookups, each with a place in its block: in their order, with equal spaces.
-fn placed<'a>(lookups: &[&'a Lookup], blocks: &[SurveyedBlock]) -> Vec<(u64, &'a Lookup)> {
-    let of_blocks = lookups.chunk_by(|a, b| a.block_offset == b.block_offset);
-    let placed = |of_block: &[&'a Lookup]| {
-        let offset = of_block[0].block_offset;
-        let end = blocks[blocks.partition_point(|block| block.offset < offset)].end;
-        let place = |i: usize| offset + (end - offset) * i as u64 / of_block.len() as u64;
-        of_block.iter().enumerate().map(|(i, lookup)| (place(i), *lookup)).collect::<Vec<_>>()
-    };
-    of_blocks.flat_map(placed).collect()
-}
-
-/// The blocks as `LevelDB` would cut them for this size, if a block's entries have equal lengths.
-pub(crate) fn cut(blocks: &[SurveyedBlock], block_size: u64) -> Vec<SurveyedBlock> {
-    if block_size == 0 {
-        return blocks.to_vec();
-    }
-    let mut cut: Vec<SurveyedBlock> = Vec::new();
-    let mut is_full = true;
-    for block in blocks {
-        for i in 0..block.num_keys as u64 {
-            let up_to = |of: u64, i: u64| of * i / block.num_keys as u64;
-            if is_full {
-                let offset = cut.last().map_or(block.offset, |last| last.end);
-                cut.push(SurveyedBlock { offset, ..SurveyedBlock::default() });
-            }
-            let last = cut.last_mut().expect("one was pushed");
-            let [len, shared] = [block.len, block.shared].map(|of| up_to(of, i + 1) - up_to(of, i));
-            let is_restart = last.num_keys % RESTART_INTERVAL == 0;
-            last.len += len.saturating_sub(if is_restart { 0 } else { shared });
-            last.end = block.offset + up_to(block.end - block.offset, i + 1);
-            last.num_keys += 1;
-            is_full = last.len + len_of_restarts(last.num_keys) >= block_size;
-        }
-    }
-    cut
-}
-
 impl Candidate {
-    /// Makes only the filters that are asked.
-    fn measure(
-        setting: &Setting,
-        blocks: &[SurveyedBlock],
-        mut hashes: &[BloomHash],
-        mut lookups: &[(u64, &Lookup)],
-        num_random: usize,
-    ) -> Self {
-        let (policy, base_lg) = (setting.policy(), setting.base_lg_for(blocks));
-        // An offset for each range, the array's offset, and base_lg.
-        let (mut num_bytes, mut num_ranges) = (5, 0);
-        let (mut reads, mut num_asked, mut num_matching) = (Reads::default(), 0, 0);
-        let num_lookups = lookups.len();
-        let (mut builder, mut filter) = (BloomFilterBuilder::new(), Vec::new());
-        let mut at_random = random_hashes(num_random as u64);
-        for sharing in sharing_a_filter(blocks, base_lg) {
-            let num_keys = sharing.iter().map(|block| block.num_keys).sum();
-            let (keys, other_keys) = hashes.split_at(num_keys);
-            let SurveyedBlock { offset, end, .. } = sharing[sharing.len() - 1];
-            let num_asking = lookups.partition_point(|(place, _)| *place < end);
-            let (asking, others) = lookups.split_at(num_asking);
-            (hashes, lookups) = (other_keys, others);
-            if num_keys == 0 {
-                continue;
-            }
-            num_ranges = (end >> base_lg).max((offset >> base_lg) + 1);
-            num_bytes += policy.shape(num_keys).filter_len();
-            if asking.is_empty() {
-                continue;
-            }
-            for &hash in keys {
-                builder.add_hash(hash);
-            }
-            filter.clear();
-            builder.finish_into(policy, &mut filter);
-            for (_, lookup) in asking {
-                if policy.hash_may_match(lookup.hash, &filter) {
-                    reads[lookup.kind] += lookup.share;
-                }
-            }
-            let [part, of] = [num_asking, num_lookups].map(|number| number as u64);
-            let num_random = (num_random as u64 * part).div_ceil(of);
-            let num_random = usize::try_from(num_random).expect("at most all");
-            let asked: Vec<_> = at_random.by_ref().take(num_random).collect();
-            num_asked += num_random;
-            num_matching += num_matches(Some(&filter), &asked);
-        }
-        reads[RANDOM] = ratio(num_matching, num_asked).unwrap_or_default();
-        num_bytes += usize::try_from(num_ranges).unwrap_or(usize::MAX / 8) * 4;
-        Self { num_bytes, reads }
-    }
-
     /// The sum over all tables that have some.
     pub(crate) fn sum(survey: &Survey<'_>, of_table: impl Fn(usize) -> Option<Self>) -> Self {
         let tables = (0..survey.tables.len()).filter_map(&of_table);

@@ -9,8 +9,8 @@ use plan::{BELOW, Left, Plan};
 use crate::command_line::{Report, paths, unknown};
 use crate::inspect_table::WRITTEN;
 use crate::inspect_table::database::Group;
+use crate::inspect_table::lookups::Candidate;
 use crate::inspect_table::survey::Survey;
-use crate::inspect_table::what_if::Candidate;
 use crate::terminal::{Progress, counted, grouped, long, wrapped};
 
 mod plan;

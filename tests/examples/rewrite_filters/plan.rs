@@ -6,13 +6,12 @@ use std::path::Path;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use super::Options;
-use crate::inspect_table::filters::filter_block;
-use crate::inspect_table::lookups::{Asked, RANDOM};
+use crate::inspect_table::filters::{KeySurvey, TRAILER_LEN, filter_block};
+use crate::inspect_table::lookups::{Asked, Candidate, RANDOM};
 use crate::inspect_table::sample::{BETWEEN, OWN};
 use crate::inspect_table::settings::{BASE_LG, MIN_FILTER_LEN, MIN_KEYS};
 use crate::inspect_table::survey::{Survey, judge};
-use crate::inspect_table::table::{Filters, KeySurvey, TRAILER_LEN};
-use crate::inspect_table::what_if::Candidate;
+use crate::inspect_table::table::Filters;
 use crate::table::Table;
 use crate::table::replace::{self, read};
 use crate::terminal::Progress;
