@@ -66,8 +66,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Filters of 1,000 to 20,000 keys are this format's best, and fewer filters take fewer
     /// offsets. Take 19, [tuned] filters and 4,000 [keys at least](Self::with_min_keys): of absent
     /// big-endian counters between present ones, 1% match instead of 23% with values of 100 bytes,
-    /// and instead of 99.8% with 1,000. Only filters of random keys with empty values, or with
-    /// values above 1,300 bytes, have fewer false positives with 11.
+    /// and instead of 99.8% with 1,000. Only random keys gain nothing with values of up to 20
+    /// bytes, and may have fewer false positives with 11 and values above 1,000 bytes, in three
+    /// times the bytes.
     ///
     /// Longer ranges let many keys wait in memory: at most three times their bytes and 64 bytes
     /// more for each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not

@@ -68,8 +68,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// At 5 to 30 bits per key, half of the estimates of 10 to 99 keys were within 6% and nine in
     /// ten within 14%, of 100 to 999 keys within 2 and 5%, of more within 1 and 3%; fewer keys may
-    /// be off by almost 100%. With twice the keys that a filter was made for, errors were up to 1.7
-    /// times as large. Infinite if all bits are set or the probe count is 0. Takes time linear in
+    /// be off by almost 100%. With twice the keys that a filter was made for, errors were up to
+    /// twice as large. Infinite if all bits are set or the probe count is 0. Takes time linear in
     /// the filter's length.
     #[must_use]
     pub fn estimated_num_keys(&self) -> f64 {

@@ -112,8 +112,8 @@ impl BloomFilterPolicy {
     /// some lengths and for keys that end in a [big-endian
     /// counter](https://github.com/facebook/rocksdb/issues/3780) and whose length is a multiple of
     /// 4. Of filters of 1,000 to 100,000 such counters with 10 bits per key, one in 27 of LevelDB's
-    /// matches more than 5% of the absent ones between them, and one in 1,200 tuned ones, the worst
-    /// 38%; the means are 1.9 and 1.06%. Filters of 16 to 100 match half of the absent ones, tuned
+    /// matches more than 5% of the absent ones between them, and one in 1,000 tuned ones, the worst
+    /// 47%; the means are 1.9 and 1.06%. Filters of 16 to 100 match half of the absent ones, tuned
     /// ones a quarter: prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
     ///
     /// Filters of random keys have about a fifth fewer false positives at 52,000 to 600,000 keys
@@ -127,7 +127,7 @@ impl BloomFilterPolicy {
     }
 
     /// Filters of a key or more with at least `len` bytes, the one for the number of probes
-    /// included. 0 to 9 change nothing, since LevelDB's shortest filters have 9.
+    /// included. 0 to 9 change nothing: LevelDB's shortest filters have 9, tuned ones 8.
     ///
     /// For ranges with few keys: LevelDB's filters of up to 6 keys have 64 bits, in which
     /// neighbouring counters share all probes, and a longer one costs next to nothing beside the
@@ -158,12 +158,12 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
     /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// With random keys, filters of 100 to 10 million keys measured 0.8 to 1.12 times a `rate` of
-    /// 0.00001 to 0.2, those of 16 to 99 keys 0.75 to 1.2 times, and those of fewer at most 2.2
-    /// times. At nine in ten sizes of 1,000 to 20,000 keys, filters of counters, digits or times
-    /// match on average at most 1.7 times a rate of 1%, and 2.8 times 0.1%; at the worst, and for
-    /// digits in steps of 10, up to 3 and 9 times. Digits share hashes: filters of 400,000 keys of
-    /// 16 digits match 3 to 15% instead of 1%.
+    /// With random keys and a `rate` of 0.00001 to 0.2, filters of 16 to 10 million keys measured
+    /// at most 1.25 times `rate`, those of fewer at most 2.2 times. At nine in ten sizes of 1,000
+    /// to 20,000 keys, filters of counters, digits or times match on average at most twice a rate
+    /// of 1%, and four times 0.1%; at the worst, and for digits in steps of 10, three and nine
+    /// times. Digits share hashes: filters of 400,000 keys of 16 digits match 2 to 15% instead of
+    /// 1%.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
     /// reaches it: 0.233% of absent keys have the hash of one of 10 million keys, for which
@@ -191,9 +191,9 @@ impl BloomFilterPolicy {
     /// most false positives of random keys, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store)
     /// (SIGMOD 2017). With filters of 500 keys and more, three levels that each have ten times the
-    /// keys of the one above have 2.2 times fewer false positives than with LevelDB's 10 bits per
-    /// key, four levels 2.9 times. Of 25,000 random problems, one in 100 had more than 1.2
-    /// times the least possible sum, the worst 1.8 times.
+    /// keys of the one above mostly have 2.2 times fewer false positives than with LevelDB's 10
+    /// bits per key, four levels 2.9 times. Of 75,000 random problems, one in 100 had more than 1.2
+    /// times the least possible sum, the worst 2.2 times.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal

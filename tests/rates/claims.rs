@@ -94,7 +94,7 @@ fn over_asked(asked: f64, kinds: &[Kind], [low, high]: [f64; 2]) -> [f64; 3] {
 #[ignore = "a search of minutes"]
 fn filters_made_for_a_rate_match_more_real_keys() {
     let groups = [&COUNTERS[..], &SPARSE_COUNTERS, &DIGITS, &SPARSE_DIGITS, &MICROSECONDS];
-    for (asked, limits) in [(0.01, [1.7, 3.0]), (0.001, [2.8, 9.0])] {
+    for (asked, limits) in [(0.01, [2.0, 3.2]), (0.001, [4.0, 9.0])] {
         for kinds in groups {
             let [_, most, all] = over_asked(asked, kinds, [1e3, 2e4]);
             let is_sparse = kinds[0].name == SPARSE_DIGITS[0].name;

@@ -15,8 +15,24 @@ fn problems(count: usize, min_keys: f64, max_keys: f64) -> Vec<(f64, usize)> {
 }
 
 /// Where searches found the largest ratios.
-const HARD: [(f64, usize); 5] =
-    [(0.00114, 1), (0.0003, 2), (0.00034445, 15), (0.023079, 116), (0.0010106, 168_594)];
+#[rustfmt::skip]
+const HARD: [(f64, usize); 12] = [
+    (0.00114, 1), (0.00011, 1), (0.0003, 2), (0.0027, 6), (0.00034445, 15), (0.132, 27), (0.14, 28),
+    (0.023079, 116), (0.16, 177), (0.172, 404), (0.00181, 63_018), (0.0010106, 168_594),
+];
+
+/// About the least rate for which filters are the same, and the measured ratio is the largest.
+fn least_alike(rate: f64, num_keys: usize) -> f64 {
+    let shape = |rate| {
+        let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys)?;
+        Some(policy.shape(num_keys))
+    };
+    let mut least = rate;
+    while least > 1e-5 && shape(0.997 * least) == shape(rate) {
+        least *= 0.997;
+    }
+    least
+}
 
 /// The measured rate over the wanted one, for the problems that have an answer, sorted.
 fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
@@ -68,16 +84,19 @@ fn filters_made_for_300_rates_have_them() {
 fn rates_of_each_number_of_keys_are_at_most_a_little_higher_than_asked() {
     let effort = Effort { matches: 10_000, max_lookups: 1 << 24 };
     for (keys, at_most) in [
-        ([1.0, 4.0], 2.5),
-        ([4.0, 16.0], 2.2),
-        ([16.0, 100.0], 1.35),
-        ([100.0, 1e3], 1.15),
-        ([1e3, 1e5], 1.1),
-        ([1e5, 1e7], 1.12),
+        ([1.0, 4.0], 2.25),
+        ([4.0, 16.0], 1.9),
+        ([16.0, 100.0], 1.3),
+        ([100.0, 1e3], 1.2),
+        ([1e3, 1e5], 1.2),
+        ([1e5, 1e7], 1.15),
     ] {
         println!("{keys:?} keys");
         let mut problems = problems(150, keys[0], keys[1]);
         problems.extend(HARD.iter().filter(|hard| (keys[0]..keys[1]).contains(&(hard.1 as f64))));
+        for (rate, num_keys) in &mut problems {
+            *rate = least_alike(*rate, *num_keys);
+        }
         let ratios = measured_over_asked(&problems, effort);
         assert!(ratios[ratios.len() - 1] < at_most, "{keys:?}: {ratios:?}");
     }
