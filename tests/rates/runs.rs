@@ -57,8 +57,8 @@ fn divided_bytes_of_large_levels_have_fewer_false_positives() {
     }
 }
 
-/// The bytes that a run can take, in steps of half a bit per key, and the rate and the policy of its
-/// filters with each.
+/// The bytes that a run can take, in steps of half a bit per key, and with each the rate and the
+/// policy of its filters.
 fn choices(
     &(num_filters, num_keys): &Run,
     effort: Effort,
