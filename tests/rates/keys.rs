@@ -206,8 +206,8 @@ fn tuned_filters_of_2_to_15_keys_match_at_most_1_05_times_as_many_neighbours() {
     assert_few_keys_match(1.05, &kinds, &millibits, 300);
 }
 
-/// Other lengths match 1.3 and 1.5 times as many counters in steps of 6 and 5, or 4 times as many in
-/// steps of 2.
+/// Other lengths match 1.3 and 1.5 times as many counters in steps of 6 and 5, or 4 times as many
+/// in steps of 2.
 #[test]
 fn few_keys_keep_leveldbs_14_22_32_and_33_bytes() {
     let sizes = [(11, 10_000), (15, 7_400), (11, 16_000), (14, 12_500), (13, 19_500), (15, 17_200)];
