@@ -102,7 +102,7 @@ impl<'a> Hull<'a> {
         // Where most false positives share a key's hash, more bytes hardly help.
         let least_rate = 1.01 * weight * float(num_keys as u64) / float(NUM_HASHES);
         let mut num_bytes = 8;
-        while last.len < total_len && last.rate > least_rate {
+        while last.len <= total_len && last.rate > least_rate {
             let Some(choice) = hull.longest_choice(num_bytes) else { break };
             // Two thirds of a bit per key, where that is not too fine.
             num_bytes += (num_keys / 12).max(num_bytes / 24).max(1);
