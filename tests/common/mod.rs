@@ -17,8 +17,8 @@
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
-//! `tools.rs` tests the examples `inspect_table` and `rewrite_filters`, in folders of these names, and
-//! the parsers in `common/`.
+//! `tools.rs` tests the examples `inspect_table` and `rewrite_filters`, in folders of these names,
+//! and the parsers in `common/`.
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
