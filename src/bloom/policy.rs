@@ -161,9 +161,8 @@ impl BloomFilterPolicy {
     /// With random keys and a `rate` of 0.00001 to 0.2, filters of 16 to 10 million keys measured
     /// at most 1.25 times `rate`, those of fewer at most 2.2 times. At nine in ten sizes of 1,000
     /// to 20,000 keys, filters of counters, digits or times match on average at most twice a rate
-    /// of 1%, and four times 0.1%; at the worst, and for digits in steps of 10, three and nine
-    /// times. Digits share hashes: filters of 400,000 keys of 16 digits match 2 to 15% instead of
-    /// 1%.
+    /// of 1%, and four times 0.1%; at the worst, and for digits in steps of 10, 3.2 and 9 times.
+    /// Digits share hashes: filters of 400,000 keys of 16 digits match 2 to 15% instead of 1%.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
     /// reaches it: 0.233% of absent keys have the hash of one of 10 million keys, for which

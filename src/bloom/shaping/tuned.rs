@@ -102,8 +102,8 @@ pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: boo
 }
 
 /// A shape that measured at most 1.05 times the false positives of LevelDB's for counters in steps
-/// of 1 to 1,000 but 130, and for digits and hexadecimal digits in steps of up to 100 but 60. Keys
-/// without neighbours, as random ones, have up to 1.9 times as many where a byte less is taken.
+/// of 1 to 1,000 but 130, and for digits and hexadecimal digits in steps of up to 100 but 60. Where
+/// a byte less is taken, random keys have up to 1.5 times as many, and sparse ones up to 1.9 times.
 fn of_few_keys(leveldb: BloomFilterShape, num_keys: usize) -> BloomFilterShape {
     // Counters in steps of 6, 5, 2, and 5 have fewest in these lengths.
     if matches!(leveldb.num_bytes, 14 | 22 | 32 | 33) {
