@@ -5,8 +5,8 @@ use std::cell::LazyCell;
 use criterion::{Bencher, Criterion, Throughput};
 use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
 
+use crate::common::reference;
 use crate::keys::{KeyLen, Keys};
-use crate::reference;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let policy = BloomFilterPolicy::default();

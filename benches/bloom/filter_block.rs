@@ -8,8 +8,8 @@ use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
 };
 
+use crate::common::reference;
 use crate::keys::{KeyLen, Keys};
-use crate::reference;
 
 const NUM_FILTERS: usize = 300;
 

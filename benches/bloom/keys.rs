@@ -1,6 +1,6 @@
 //! Key sets, the same in every run.
 
-use super::random::words;
+use crate::common::random::words;
 
 /// Keys stored back to back, as in an engine's blocks.
 pub(crate) struct Keys {

@@ -10,8 +10,8 @@ use leveldb_filter::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterPolicy, bloom_hash,
 };
 
+use crate::common::reference;
 use crate::keys::{KeyLen, Keys, hashes};
-use crate::reference;
 
 struct Case {
     keys: usize,

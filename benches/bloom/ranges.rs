@@ -7,10 +7,10 @@ use std::ops::Deref;
 use criterion::{Criterion, Throughput};
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
+use crate::common::random::words;
+use crate::common::reference;
 use crate::filter_block::{POLICY, Table};
 use crate::keys::{KeyLen, Keys};
-use crate::random::words;
-use crate::reference;
 
 /// As LevelDB divides such a table of internal keys.
 const NUM_BLOCKS: usize = 498;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterPolicy};
 
+use crate::common::process::{LevelDb, Request};
+use crate::common::random::words;
 use crate::keys::{KeyLen, Keys, hashes};
 use crate::options::Options;
-use crate::process::{LevelDb, Request};
 use crate::race::{Contender, Score, race};
-use crate::random::words;
 
 pub(crate) const CREATORS: [&str; 3] = ["LevelDB", "`create_filter`", "`BloomFilterBuilder`"];
 pub(crate) const READERS: [&str; 4] =

@@ -1,9 +1,9 @@
 //! LevelDB's time over this crate's, by number of keys, as an SVG image.
 
+use crate::common::svg::{Plot, Stroke};
+use crate::common::terminal::grouped;
 use crate::contest::Scores;
 use crate::options::Options;
-use crate::svg::{Plot, Stroke};
-use crate::terminal::grouped;
 
 const LEVELDB: Stroke = Stroke { color: "#1f2328", is_dashed: false, has_dots: false };
 const CREATE: &str = "#57606a";

@@ -7,16 +7,16 @@ use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 
+use crate::common::exchange::{Builder, TempPath, exchange_filter_block, tables};
+use crate::common::process::{LevelDb, Request};
+use crate::common::random::words;
 use crate::common::table::Table;
+use crate::common::terminal::grouped;
 use crate::contest::{nanoseconds, number};
-use crate::database::{Builder, TempPath, exchange_filter_block, tables};
 use crate::keys::hashes;
 use crate::options::Options;
-use crate::process::{LevelDb, Request};
 use crate::race::{Contender, Score, as_f64, race};
-use crate::random::words;
 use crate::report::{head, row};
-use crate::terminal::grouped;
 
 /// The bytes of a value, each time for a fifth of the keys.
 const VALUE_LENS: [(usize, usize); 2] = [(100, 1), (1_000, 5)];

@@ -3,9 +3,9 @@
 use std::process::Command;
 use std::{env, fs, thread};
 
+use crate::common::terminal::grouped;
 use crate::contest::{ASKED, CREATORS, READERS, Scores};
 use crate::options::Options;
-use crate::terminal::grouped;
 
 pub(crate) fn report(options: &Options, machine: &str, all: &[Scores]) -> Vec<String> {
     let about = format!(

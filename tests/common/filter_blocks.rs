@@ -9,7 +9,6 @@ const BLOCK_SIZE: usize = 4096;
 const RESTART_INTERVAL: usize = 16;
 
 /// The least length of LevelDB's tables, unless its options say otherwise.
-#[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const TABLE_LEN: u64 = 2 << 20;
 
 /// After each data block: its compression type and its checksum.

@@ -53,7 +53,6 @@ pub(crate) const COUNTERS: [Kind; 4] = [
 ];
 
 /// Counters in steps of 1, 2, 3 and 10.
-#[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const STEPS: [Kind; 4] = [
     kind("u64, step 1", Half, u64::MAX, big_endian),
     kind("u64, step 2", Steps(2), u64::MAX, big_endian),
@@ -62,7 +61,6 @@ pub(crate) const STEPS: [Kind; 4] = [
 ];
 
 /// Counters in steps of 5, 7, 16 and 100.
-#[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const MORE_STEPS: [Kind; 5] = [
     kind("u64, step 5", Steps(5), u64::MAX, big_endian),
     kind("u64, step 6", Steps(6), u64::MAX, big_endian),
@@ -72,7 +70,6 @@ pub(crate) const MORE_STEPS: [Kind; 5] = [
 ];
 
 /// Counters that carry often, or skip most numbers.
-#[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
     kind("u64, step 1,000", Steps(1000), u64::MAX, big_endian),
@@ -86,7 +83,6 @@ pub(crate) const DIGITS: [Kind; 3] = [
 ];
 
 /// Digits of which few numbers are present.
-#[allow(dead_code, reason = "not every crate uses them")]
 pub(crate) const SPARSE_DIGITS: [Kind; 2] = [
     kind("16 digits, step 10", Steps(10), u64::MAX, |_, n| format!("{n:016}").into()),
     kind("16 digits, step 1,000", Steps(1000), u64::MAX, |_, n| format!("{n:016}").into()),
@@ -95,7 +91,6 @@ pub(crate) const SPARSE_DIGITS: [Kind; 2] = [
 pub(crate) const MICROSECONDS: [Kind; 1] = [kind("u64 microseconds", Times, u64::MAX, big_endian)];
 
 /// Keys of two parts, the second of which counts.
-#[allow(dead_code, reason = "not every crate uses all")]
 pub(crate) const PARTS: [Kind; 4] = [
     kind("user + sequence", Half, 1 << 40, |_, n| {
         [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat()
@@ -116,7 +111,6 @@ pub(crate) const PARTS: [Kind; 4] = [
 ];
 
 /// Identifiers of a time and a counter.
-#[allow(dead_code, reason = "not every crate uses all")]
 pub(crate) const IDS: [Kind; 2] = [
     kind("ObjectId", Bursts, 1 << 28, |process, n| {
         let seconds = 1_600_000_000 + low_u32(n >> 24);
@@ -130,13 +124,11 @@ pub(crate) const IDS: [Kind; 2] = [
     }),
 ];
 
-#[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const U32: Kind =
     kind("u32 big-endian", Half, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
 
 /// Among several thousand keys, one in 20 absent ones has the hash of a present one, and no filter
 /// tells these apart.
-#[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const UTF_16: Kind = kind("digits in UTF-16", Half, 90_000_000, |_, n| {
     format!("{n:08}").encode_utf16().flat_map(u16::to_be_bytes).collect()
 });
@@ -151,7 +143,6 @@ pub(crate) const NAMES: [Kind; 1] =
     [kind("user:N:name", Half, 1_000_000, |_, n| format!("user:{n}:name").into())];
 
 /// Counters with one byte more, for which LevelDB's own filters do as well as for random keys.
-#[allow(dead_code, reason = "not every crate uses it")]
 pub(crate) const NINE_BYTES: Kind =
     kind("a byte, u64", Half, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
 
@@ -230,7 +221,6 @@ impl Kind {
     }
 
     /// The keys that `visit` gets, sorted.
-    #[allow(dead_code, reason = "not every crate uses it")]
     pub(crate) fn sorted(&self, num_keys: usize, seed: u64) -> Vec<(Vec<u8>, bool)> {
         let mut keys = Vec::with_capacity(2 * num_keys);
         self.visit(num_keys, seed, |key, is_present| keys.push((key.to_vec(), is_present)));
@@ -271,7 +261,6 @@ impl Run {
     }
 
     /// The same for a filter of `num_bytes` bytes of bits.
-    #[allow(dead_code, reason = "not every crate uses it")]
     pub(crate) fn rate_of_shape(&self, num_bytes: usize, num_probes: u8) -> f64 {
         let bytes = [vec![0; num_bytes], vec![num_probes]].concat();
         let mut filter = BloomFilter::new(bytes).expect("1 to 30 probes");
@@ -282,7 +271,6 @@ impl Run {
     }
 
     /// The share of the absent keys that every filter of the present ones matches.
-    #[allow(dead_code, reason = "not every crate uses it")]
     pub(crate) fn rate_of_equal_hashes(&self) -> f64 {
         let present: HashSet<_> = self.present.iter().collect();
         let num_equal = self.absent.iter().filter(|hash| present.contains(hash)).count();

@@ -17,7 +17,6 @@ pub(crate) struct Effort {
 pub(crate) struct Rate {
     pub(crate) mean: f64,
     /// The mean's standard error, from the number of lookups and the differences between filters.
-    #[allow(dead_code, reason = "not every crate uses it")]
     pub(crate) standard_error: f64,
 }
 

@@ -1,5 +1,16 @@
-//! Code that several test crates share, and a map of the repository's tests. `bloom_test.rs`,
-//! `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
+//! All that more than one test, example or bench uses, in one tree, and a map of the repository's
+//! tests.
+//!
+//! | here | what it holds |
+//! |---|---|
+//! | `command_line`, `terminal` | what the main functions of both tools need |
+//! | `table/` | the files: tables, Snappy, the log format, MANIFEST |
+//! | `database/`, `survey/` | which tables are in use; what lookups read, filters compared |
+//! | `inspect_table/`, `rewrite_filters/` | what each tool says and does |
+//! | `kinds`, `filter_blocks`, `measure`, `random`, `svg` | kinds of real keys, and their rates |
+//! | `testing/` | the oracle, strategies, LevelDB's process: not in the package |
+//!
+//! `bloom_test.rs`, `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
 //!
 //! | `src/` | tests |
 //! |---|---|
@@ -17,110 +28,28 @@
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
-//! `tools.rs` tests the examples `inspect_table` and `rewrite_filters`, in folders of these names,
-//! and the parsers in `common/`.
+//! `tools/` tests `inspect_table/` and `rewrite_filters/`, and what they stand on.
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
 //! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`, and
-//!   100,000 files in `inspect_table`.
-#![allow(dead_code, unreachable_pub, reason = "each test crate uses its own part")]
+//!   100,000 files in `tools`.
+#![allow(dead_code, unreachable_pub, reason = "each crate uses its own part")]
 
+pub mod command_line;
+pub mod database;
 pub mod filter_blocks;
+pub mod inspect_table;
 pub mod kinds;
 pub mod measure;
 pub mod random;
-pub mod reference;
-pub mod runs;
-pub mod strategies;
+pub mod rewrite_filters;
+pub mod survey;
+pub mod svg;
 pub mod table;
-pub mod ways;
+pub mod terminal;
 
-use leveldb_filter::{FilterBlockBuilder, FilterBlockReader, FilterPolicy};
-
-use table::{DataBlock, Table, TableError};
-
-/// The filter that `policy` makes for `keys`, alone in its buffer.
-pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> Vec<u8> {
-    let mut filter = Vec::new();
-    policy.create_filter(&slices(keys), &mut filter);
-    filter
-}
-
-pub fn slices<K: AsRef<[u8]>>(keys: &[K]) -> Vec<&[u8]> {
-    keys.iter().map(AsRef::as_ref).collect()
-}
-
-/// Asserts that the table's filter block is rebuilt byte for byte, and that it matches every key;
-/// returns the keys.
-#[track_caller]
-pub fn assert_filters_are_rebuilt(
-    table: &Table<'_>,
-    policy: impl FilterPolicy + Copy,
-    base_lg: u8,
-) -> Vec<Vec<u8>> {
-    let filter_block = table.filter_block().unwrap().expect("a filter block");
-    assert_eq!(filter_block.policy_name, policy.name());
-    let mut keys = Vec::new();
-    let reader = FilterBlockReader::new(policy, &filter_block.contents);
-    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
-    builder.start_block(0);
-    for block in table.data_blocks() {
-        assert!(
-            reader.filter(block.offset()).is_some(),
-            "no filter for the block at {}",
-            block.offset()
-        );
-        for key in block_keys(table, block).unwrap() {
-            assert!(reader.key_may_match(block.offset(), &key), "the filter loses key {key:02x?}");
-            builder.add_key(&key);
-            keys.push(key);
-        }
-        builder.start_block(block.end);
-    }
-    assert!(builder.finish() == *filter_block.contents, "the rebuilt filter block differs");
-    keys
-}
-
-/// All keys of a data block.
-pub fn block_keys(table: &Table<'_>, block: &DataBlock) -> Result<Vec<Vec<u8>>, TableError> {
-    let mut keys = Vec::new();
-    table.visit_keys(block, |key| keys.push(key.to_vec()))?;
-    Ok(keys)
-}
-
-/// `len` pseudorandom bytes, the same in every run.
-pub fn noise(len: usize, seed: u32) -> Vec<u8> {
-    let words = (0u32..).flat_map(|i| reference::hash(&i.to_le_bytes(), seed).to_le_bytes());
-    words.take(len).collect()
-}
-
-/// `len` pseudorandom hashes, the same in every run. Hashes of counted keys are evenly spaced and
-/// would flatter a false-positive rate.
-pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
-    random::words(seed).map(|word| (word >> 32) as u32).take(len).collect()
-}
-
-/// A key for each hash.
-pub fn keys_with_hashes(hashes: &[u32]) -> Vec<[u8; 4]> {
-    hashes.iter().map(|&hash| random::key_with_hash(hash)).collect()
-}
-
-/// A random number from 1 to `max`, with all orders of magnitude equally likely; `below(n)` draws a
-/// number below `n`.
-pub fn of_any_magnitude(max: usize, below: &mut impl FnMut(usize) -> usize) -> usize {
-    let log2 = (below(1 << 16) * (max.ilog2() as usize + 1)) >> 16;
-    ((1 << log2) + below(1 << log2)).min(max)
-}
-
-/// A generator of numbers below its argument, the same in every run.
-pub fn drawn(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut words = random::words(seed);
-    move |end| usize::try_from(words.next().expect("endless") >> 32).expect("32 bits") % end
-}
-
-/// Random numbers from `low` to `high`, with all orders of magnitude equally likely.
-#[expect(clippy::cast_precision_loss, clippy::disallowed_methods, reason = "random")]
-pub fn log_uniform(low: f64, high: f64, seed: u64) -> impl Iterator<Item = f64> {
-    random::words(seed).map(move |word| low * (high / low).powf((word >> 32) as f64 / 4294967296.0))
-}
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+pub use testing::*;

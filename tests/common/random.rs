@@ -11,7 +11,6 @@ pub(crate) fn words(mut state: u64) -> impl Iterator<Item = u64> {
 }
 
 /// A key whose `bloom_hash` is `hash`: for four bytes, every step of the hash can be inverted.
-#[allow(dead_code, reason = "not every crate chooses hashes")]
 pub(crate) fn key_with_hash(hash: u32) -> [u8; 4] {
     let (m, seed): (u32, u32) = (0xc6a4a793, 0xbc9f1d34);
     let inverse_of_m = 0xd8198e9b;

@@ -47,13 +47,11 @@ impl Plot {
     }
 
     /// The same with a logarithmic axis from `least` on, above 0.
-    #[allow(dead_code, reason = "not every figure has one")]
     pub(crate) fn logarithmic_from(self, least: f64) -> Self {
         Self { least: Some(least), ..self }
     }
 
     /// The same in an image of another height.
-    #[allow(dead_code, reason = "not every figure sets it")]
     pub(crate) fn with_height(self, height: f64) -> Self {
         Self { bottom: height - FOOT, ..self }
     }
@@ -103,7 +101,6 @@ impl Plot {
     }
 
     /// The legend, in columns of `rows` rows, in the top left corner.
-    #[allow(dead_code, reason = "not every figure has it there")]
     pub(crate) fn legend(&mut self, rows: u8, column_width: f64, lines: &[(Stroke, &str)]) {
         self.legend_from(LEFT + 20.0, rows, column_width, lines);
     }
@@ -160,7 +157,6 @@ impl Plot {
     }
 
     /// The image of this plot.
-    #[allow(dead_code, reason = "not every figure has one plot")]
     pub(crate) fn finish(self) -> String {
         stacked([self])
     }

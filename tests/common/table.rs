@@ -13,33 +13,16 @@ use block::{BlockHandle, KeyBudget};
 pub(crate) use error::TableError;
 pub(crate) use source::Source;
 
-#[path = "table/block.rs"]
 mod block;
-#[path = "table/crc32c.rs"]
 pub(crate) mod crc32c;
-#[allow(dead_code, reason = "not every crate looks at databases")]
-#[path = "table/directory.rs"]
 pub(crate) mod directory;
-#[path = "table/error.rs"]
 mod error;
-#[path = "table/log.rs"]
 pub(crate) mod log;
-#[path = "table/manifest.rs"]
 pub(crate) mod manifest;
-#[allow(dead_code, reason = "not every crate looks at databases")]
-#[path = "table/ranges.rs"]
-pub(crate) mod ranges;
-#[allow(dead_code, reason = "not every crate replaces tables")]
-#[path = "table/replace.rs"]
 pub(crate) mod replace;
-#[path = "snappy.rs"]
 pub(crate) mod snappy;
-#[path = "table/source.rs"]
 mod source;
-#[path = "table/varint.rs"]
 pub(crate) mod varint;
-#[allow(dead_code, reason = "not every crate writes tables")]
-#[path = "table/writer.rs"]
 pub(crate) mod writer;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
@@ -55,7 +38,6 @@ pub(crate) struct Table<'a> {
     source: Source<'a>,
     filter: Option<FilterEntry>,
     /// How many blocks the metaindex block names.
-    #[allow(dead_code, reason = "not every crate writes tables")]
     num_meta_blocks: usize,
     data_blocks: Vec<DataBlock>,
 }
@@ -74,7 +56,6 @@ pub(crate) struct DataBlock {
     /// The offset just after the block and its trailer.
     pub(crate) end: u64,
     /// At or after every key of this block, and before every key of the next.
-    #[allow(dead_code, reason = "not every crate looks for a key")]
     pub(crate) index_key: Vec<u8>,
 }
 
@@ -111,7 +92,6 @@ impl<'a> Table<'a> {
 
     /// The place of the data block that a lookup reads, whether user keys ascend or descend; `None`
     /// if there is no such block.
-    #[allow(dead_code, reason = "not every crate looks for a key")]
     pub(crate) fn place_of(&self, user_key: &[u8], trailer_len: usize) -> Option<usize> {
         let blocks = self.data_blocks();
         let of_block = |block: &'_ DataBlock| {
@@ -125,7 +105,6 @@ impl<'a> Table<'a> {
     }
 
     /// Visits the keys of a data block in order, up to where it is corrupt.
-    #[allow(dead_code, reason = "not every crate looks at single blocks")]
     pub(crate) fn visit_keys(
         &self,
         block: &DataBlock,

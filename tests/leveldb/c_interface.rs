@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use crate::database::TempPath;
+use crate::common::exchange::TempPath;
 
 const RECIPES: &str = include_str!("../../src/recipes.md");
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-use crate::process::LevelDb;
+use crate::common::process::LevelDb;
 
 static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("LEVELDB_FILTER_SEED") {
     Ok(seed) => seed.parse().expect("LEVELDB_FILTER_SEED is a number"),

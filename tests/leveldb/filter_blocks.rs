@@ -8,13 +8,13 @@ use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy};
 
-use crate::cases::check;
+use super::cases::check;
+use super::tables::{Options, any_options, any_writes, write_database};
+use crate::common::exchange::{TempPath, exchange_filter_block, tables};
+use crate::common::process::{LevelDb, Request};
 use crate::common::random::words;
 use crate::common::reference::extract_user_key;
 use crate::common::table::Table;
-use crate::database::{TempPath, exchange_filter_block, tables};
-use crate::process::{LevelDb, Request};
-use crate::tables::{Options, any_options, any_writes, write_database};
 
 /// What a lookup uses of a table before it reads a data block.
 struct Filters {

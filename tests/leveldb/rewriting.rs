@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use crate::cases::check;
-use crate::database::TempPath;
-use crate::filter_blocks::{absent_keys, count_reads};
-use crate::inspect_table::database::Group;
-use crate::rewrite_filters::{Options, rewrite};
-use crate::tables::{NO_POLICY, any_options, any_writes, write_database};
+use super::cases::check;
+use super::filter_blocks::{absent_keys, count_reads};
+use super::tables::{NO_POLICY, any_options, any_writes, write_database};
+use crate::common::database::Group;
+use crate::common::exchange::TempPath;
+use crate::common::rewrite_filters::{Options, rewrite};
 
 /// Rewrites all tables of the database.
 fn run(path: &TempPath, args: &[&str]) {

@@ -8,12 +8,12 @@ use std::{fmt, fs};
 use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
 use proptest::prelude::*;
 
-use crate::cases::check;
+use super::cases::check;
+use crate::common::exchange::{TRAILER_LEN, TempPath, tables};
+use crate::common::process::{LevelDb, Request};
 use crate::common::random::words;
 use crate::common::strategies::{Keys, any_keys, many_keys};
 use crate::common::table::Table;
-use crate::database::{TRAILER_LEN, TempPath, tables};
-use crate::process::{LevelDb, Request};
 
 /// Instead of bits per key: no filters.
 pub(crate) const NO_POLICY: u32 = u32::MAX;

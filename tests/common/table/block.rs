@@ -68,7 +68,6 @@ impl BlockHandle {
     }
 
     /// The bytes of the block and its trailer.
-    #[allow(dead_code, reason = "not every crate writes tables")]
     pub(super) fn range(self) -> Option<Range<usize>> {
         Some(usize::try_from(self.offset).ok()?..usize::try_from(self.end()?).ok()?)
     }

@@ -1,8 +1,8 @@
 //! False-positive rates over the number of keys as an SVG image, for counters and for random keys.
 
+use crate::common::svg::{Plot, Stroke, stacked};
+use crate::common::terminal::grouped;
 use crate::rates::{Pair, Rates, textbook};
-use crate::svg::{Plot, Stroke, stacked};
-use crate::terminal::grouped;
 
 const LEVELDB: Stroke = solid("#c2410c");
 const TUNED: Stroke = solid("#15803d");

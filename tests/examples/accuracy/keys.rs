@@ -2,12 +2,12 @@
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
-use crate::filter_blocks::{TABLE_LEN, Table, rate_and_len};
-use crate::kinds::{
+use crate::common::filter_blocks::{TABLE_LEN, Table, rate_and_len};
+use crate::common::kinds::{
     COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, NINE_BYTES, PARTS, RANDOM, Run,
 };
+use crate::common::terminal::grouped;
 use crate::rates::POLICY;
-use crate::terminal::grouped;
 
 const NUM_KEYS: usize = 60_000;
 const VALUE_LENS: [usize; 2] = [100, 1_000];

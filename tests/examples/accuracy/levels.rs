@@ -5,9 +5,9 @@ use std::iter;
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
-use crate::measure::{Effort, false_positive_rate};
+use crate::common::measure::{Effort, false_positive_rate};
+use crate::common::terminal::grouped;
 use crate::rates::POLICY;
-use crate::terminal::grouped;
 
 /// A sorted run's number of filters, and the keys of each.
 type Run = (usize, usize);

@@ -2,8 +2,8 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
-use crate::kinds::{COUNTERS, Run};
-use crate::measure::{Effort, false_positive_rate};
+use crate::common::kinds::{COUNTERS, Run};
+use crate::common::measure::{Effort, false_positive_rate};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;

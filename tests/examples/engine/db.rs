@@ -7,9 +7,7 @@ use std::{fs, io};
 
 use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomHash, bloom_hash, bloom_hashes};
 
-use table::Table;
-
-pub(crate) mod table;
+use crate::table::Table;
 
 const MAX_KEYS: usize = 3_000; // of a memtable
 

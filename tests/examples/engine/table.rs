@@ -16,7 +16,7 @@ use leveldb_filter::{
     BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy, hash,
 };
 
-use super::{Entries, Entry};
+use crate::db::{Entries, Entry};
 
 const KEYS_PER_BLOCK: usize = 30; // about 4 KiB
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10); // reads filters of any bits per key

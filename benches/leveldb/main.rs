@@ -1,0 +1,78 @@
+//! The race: times LevelDB itself, in a process of its own, and this crate in turns; and LevelDB's
+//! `Get` with its own filters and with this crate's.
+//!
+//! ```sh
+//! apt-get install g++ libleveldb-dev
+//! cargo bench --bench leveldb [-- OPTIONS]
+//! ```
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use common::process::{LevelDb, Request};
+use common::terminal::{Progress, exit_code, grouped, print};
+use contest::Scores;
+use gets::Gets;
+use options::{HELP, Options, Task};
+use report::machine;
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+mod contest;
+mod figure;
+mod gets;
+#[path = "../bloom/keys.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
+mod keys;
+mod options;
+mod race;
+mod report;
+
+fn main() -> ExitCode {
+    exit_code(Task::parse(env::args_os().skip(1)).map_err(Into::into).and_then(run))
+}
+
+fn run(task: Task) -> Result<(), Box<dyn Error>> {
+    match task {
+        Task::Race(options) => time(&options, Scores::measure, |machine, all| {
+            if let Some(path) = &options.figure {
+                let error = |error| format!("{}: {error}", path.display());
+                fs::write(path, figure::svg(&options, all)).map_err(error)?;
+            }
+            print(&report::report(&options, machine, all))
+        }),
+        Task::Gets(options) => time(&options, Gets::measure, |machine, all| {
+            print(&gets::report(&options, machine, all))
+        }),
+        Task::Help => print(&[HELP]),
+        Task::Nothing(why) => skip(&why),
+    }
+}
+
+fn skip(why: &str) -> Result<(), Box<dyn Error>> {
+    print(&[format!("skipping the race with LevelDB: {why}")])
+}
+
+/// Measures with each number of keys, and reports the results and the machine.
+fn time<T>(
+    options: &Options,
+    measure: fn(usize, &Options, &mut LevelDb) -> T,
+    report: impl FnOnce(&str, &[T]) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let mut leveldb = match LevelDb::start() {
+        Ok(leveldb) => leveldb,
+        Err(missing) => return skip(&missing),
+    };
+    let machine = machine(&leveldb.ask(&Request::new(b'v')));
+    // From here on the machine appears to have one core.
+    leveldb.ask(&Request::new(b'S'));
+    let progress = Progress::start();
+    let mut all = Vec::new();
+    for &num_keys in &options.sizes {
+        progress.show(&format!("timing {} keys", grouped(num_keys)));
+        all.push(measure(num_keys, options, &mut leveldb));
+    }
+    progress.clear();
+    report(&machine, &all)
+}

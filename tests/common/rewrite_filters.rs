@@ -1,0 +1,120 @@
+//! The command line, and what it does.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use plan::{BELOW, Left, Plan};
+
+use crate::common::command_line::{Report, paths, unknown};
+use crate::common::database::Group;
+use crate::common::inspect_table::WRITTEN;
+use crate::common::survey::Survey;
+use crate::common::survey::lookups::Candidate;
+use crate::common::terminal::{Progress, counted, grouped, long, wrapped};
+
+mod plan;
+
+pub(crate) const ADDED: [&str; 3] = [
+    "Added filters are used if the program sets a Bloom filter policy: in C++",
+    "  NewBloomFilterPolicy(10), plyvel bloom_filter_bits=10, goleveldb",
+    "  filter.NewBloomFilter(10). RocksDB opens no table longer than recorded.",
+];
+
+/// Rewrites the filters of a group of tables, and reports on it.
+pub(crate) fn rewrite(
+    read: impl Fn() -> Result<Group, String>,
+    options: &Options,
+    num_lookups: usize,
+) -> Result<Report, String> {
+    let group = read()?;
+    group.lost.clone().map_or(Ok(()), Err)?;
+    let progress = Progress::start();
+    // Divided between at most eight tables.
+    let num_lookups = num_lookups.saturating_mul(group.tables.len().div_ceil(8).max(1));
+    let mut survey = Survey::of(&group, (num_lookups, false), |step| progress.show(step));
+    let mut plans = plan::choose(&survey, options, &progress);
+    if read()? != group {
+        return Err(format!("{}: {WRITTEN}", group.name));
+    }
+    let mut bytes_done = 0;
+    for (i, plan) in plans.iter_mut().enumerate() {
+        let bytes = long(bytes_done);
+        progress.show(&format!("written: {i} of {} tables, {bytes} bytes", group.tables.len()));
+        if let (Ok(chosen), false) = (&plan, options.dry_run) {
+            if let Err(error) = chosen.carry_out(&group.tables[i].path) {
+                *plan = Err(error.into());
+            }
+        }
+        bytes_done += survey.table(i).map_or(0, |table| table.file_len);
+    }
+    let lines = report(&survey, &plans);
+    for (table, plan) in survey.tables.iter_mut().zip(plans) {
+        if let Err(Left::Failed(cause)) = plan {
+            *table = Err(cause);
+        }
+    }
+    Ok((lines, survey.outcome()))
+}
+
+fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
+    let [in_place, appended] = [false, true]
+        .map(|end| plans.iter().flatten().filter(|of| of.place.is_appended == end).count());
+    let tables = counted(plans.len(), "table");
+    let places = [in_place, appended].map(grouped).join(", added at the end of ");
+    let title = format!("{}: {tables}; other filters in {places}", survey.group.title());
+    let mut lines = wrapped(&title, "  ");
+    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    for why in plans.iter().filter_map(|plan| plan.as_ref().err()) {
+        *left.entry(if let Left::Alone(why) = why { why } else { BELOW }).or_default() += 1;
+    }
+    let left: Vec<_> = left.iter().map(|(why, n)| format!("{} {why}", grouped(*n))).collect();
+    if !left.is_empty() {
+        lines.extend(wrapped(&format!("Left as they are: {}.", left.join("; ")), "  "));
+    }
+    if in_place + appended > 0 {
+        lines.push("Data blocks read in vain per 1,000 lookups, before and after:".into());
+        let both = [Candidate::today(survey), plan::after(survey, plans)].map(|of| {
+            let [missing, existing, random, _] = survey.shown(of.reads);
+            [missing, existing, random, grouped(of.num_bytes)]
+        });
+        let of =
+            ["of missing keys", "of existing keys", "of missing random keys", "bytes of filters"];
+        let row = |(i, of)| format!("{:>11} {:>11}  {of}", both[0][i], both[1][i]);
+        lines.extend(of.iter().enumerate().map(row));
+    }
+    if appended > 0 {
+        lines.extend(ADDED.map(Into::into));
+    }
+    lines
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) dry_run: bool,
+    pub(crate) add: bool,
+    pub(crate) goleveldb: bool,
+    pub(crate) bits_per_key: Option<usize>,
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+impl Options {
+    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
+        let mut options = Self::default();
+        let paths = paths(args, |option, values| {
+            match option {
+                "--dry-run" => options.dry_run = true,
+                "--add" => options.add = true,
+                "--goleveldb" => options.goleveldb = true,
+                "--bits-per-key" => {
+                    let number = values.next().and_then(|number| number.to_str()?.parse().ok());
+                    options.bits_per_key = number.filter(|bits| (1..=100).contains(bits));
+                    options.bits_per_key.ok_or("--bits-per-key needs a number from 1 to 100")?;
+                }
+                _ => return Err(unknown(option)),
+            }
+            Ok(())
+        })?;
+        Ok(paths.map(|paths| Self { paths, ..options }))
+    }
+}

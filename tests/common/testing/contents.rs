@@ -1,0 +1,82 @@
+//! Tables made, and damaged, by tests.
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+
+use crate::common::table::writer::{
+    UNCOMPRESSED, append_block, append_footer, block, handle, varint,
+};
+
+/// The contents of a table's blocks, which tests may damage before checksums are added.
+#[derive(Clone)]
+pub(crate) struct Contents {
+    pub(crate) data: Vec<u8>,
+    pub(crate) metaindex: Vec<u8>,
+    pub(crate) index: Vec<u8>,
+}
+
+impl Contents {
+    pub(crate) fn new() -> Self {
+        Self::of_data(block(&[
+            (0, b"apple", b"1"),
+            (2, b"ricot", b"2"),
+            (0, b"pear", b""),
+            (1, b"lum", b"4"),
+        ]))
+    }
+
+    /// A table whose filter block is its only data block.
+    pub(crate) fn of_data(data: Vec<u8>) -> Self {
+        let handle = handle(0, data.len());
+        let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &handle)]);
+        let index = block(&[(0, b"q", &handle)]);
+        Self { data, metaindex, index }
+    }
+
+    pub(crate) fn to_file(&self) -> Vec<u8> {
+        self.to_file_of_type(UNCOMPRESSED)
+    }
+
+    /// A table whose data block has this compression type.
+    pub(crate) fn to_file_of_type(&self, data_type: u8) -> Vec<u8> {
+        let mut file = Vec::new();
+        append_block(&mut file, &self.data, data_type);
+        let metaindex = append_block(&mut file, &self.metaindex, UNCOMPRESSED);
+        let index = append_block(&mut file, &self.index, UNCOMPRESSED);
+        append_footer(&mut file, &[metaindex, index].concat());
+        file
+    }
+}
+
+/// A table with one block of one key, and a filter block of these bytes.
+pub(crate) fn with_filter_block(filter_block: &[u8]) -> Vec<u8> {
+    table(b"key\x01\0\0\0\0\0\0\0", filter_block)
+}
+
+/// A table with one internal key, as `LevelDB` makes it at 10 bits per key.
+pub(crate) fn table_of_a_key(user_key: &[u8]) -> Vec<u8> {
+    let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    builder.start_block(0);
+    builder.add_key(user_key);
+    table(&[user_key, &[1, 5, 0, 0, 0, 0, 0, 0]].concat(), &builder.finish())
+}
+
+fn table(key: &[u8], filter_block: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let data = append_block(&mut file, &block(&[(0, key, b"value")]), UNCOMPRESSED);
+    let filters = append_block(&mut file, filter_block, UNCOMPRESSED);
+    let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &filters)]);
+    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
+    let index = append_block(&mut file, &block(&[(0, key, &data)]), UNCOMPRESSED);
+    append_footer(&mut file, &[metaindex, index].concat());
+    file
+}
+
+/// Entries of a block: a key of this length, and then copies of it that share all its bytes.
+pub(crate) fn repeated(key_len: usize, value: &[u8], num_keys: usize) -> Vec<u8> {
+    let (key_len, key) = (varint(key_len), vec![b'k'; key_len]);
+    let value = [&varint(value.len()), value].concat();
+    let mut block = [&[0][..], &key_len, &value[..1], &key, &value[1..]].concat();
+    block.extend([&key_len[..], &[0], &value].concat().repeat(num_keys - 1));
+    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    block
+}

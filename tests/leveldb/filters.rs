@@ -1,0 +1,117 @@
+//! Single filters.
+
+use std::cell::Cell;
+
+use leveldb_filter::BloomFilterPolicy;
+use proptest::prelude::*;
+
+use super::cases::check;
+use crate::common::create_filter;
+use crate::common::process::{LevelDb, Request};
+use crate::common::strategies::{any_filter, any_keys, any_policy, many_keys};
+use crate::common::ways::{answers, for_each_filter};
+
+/// How many keys were looked up, and how many of them may match.
+#[derive(Default)]
+struct Tally {
+    num_lookups: Cell<usize>,
+    num_matches: Cell<usize>,
+}
+
+impl Tally {
+    /// Asserts that all ways of looking up keys answer as LevelDB does.
+    fn assert_answers_as(&self, leveldb: &mut LevelDb, filter: &[u8], keys: &[&[u8]]) {
+        let expected = leveldb.ask(&Request::new(b'm').string(filter).strings(keys));
+        let expected: Vec<bool> = expected.into_iter().map(|answer| answer == 1).collect();
+        for (way, answers) in answers(filter, keys) {
+            assert!(answers == expected, "{way} gives other answers than LevelDB");
+        }
+        let num_matches = expected.iter().filter(|&&may_match| may_match).count();
+        self.num_lookups.set(self.num_lookups.get() + keys.len());
+        self.num_matches.set(self.num_matches.get() + num_matches);
+    }
+
+    /// Asserts that there were enough lookups, and at least one in 50 with each answer: not one run
+    /// in a million draws cases with fewer.
+    fn assert_at_least(&self, num_lookups: usize) {
+        let (lookups, matches) = (self.num_lookups.get(), self.num_matches.get());
+        assert!(lookups >= num_lookups, "only {lookups} lookups");
+        let either = matches.min(lookups - matches);
+        assert!(either >= lookups / 50, "{matches} of {lookups} match");
+    }
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn filters_are_created_byte_for_byte() {
+    for (cases, bits_per_key, keys) in [
+        (1_500, 0..=100_u32, any_keys(100)),
+        (40, 0..=100, many_keys(0..=50_000)),
+        // Above the cache.
+        (1, 90..=100, many_keys(750_000..=1_000_000)),
+    ] {
+        check(cases, (bits_per_key, keys), |leveldb, (bits_per_key, keys)| {
+            let request = Request::new(b'c').u32(bits_per_key);
+            let expected = leveldb.ask(&request.strings(&keys.0));
+            let policy = BloomFilterPolicy::new(bits_per_key as usize);
+            for_each_filter(policy, &keys.slices(), |way, filter| {
+                assert!(filter == expected, "{way} makes another filter than LevelDB");
+            });
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn filters_of_every_kind_are_read_by_leveldb() {
+    let tally = Tally::default();
+    let case = (any_policy(), any_keys(300), any_keys(300));
+    check(1_250, case, |leveldb, (policy, present, absent)| {
+        let filter = create_filter(policy, &present.0);
+        tally.assert_answers_as(leveldb, &filter, &present.slices());
+        tally.assert_answers_as(leveldb, &filter, &absent.slices());
+    });
+    tally.assert_at_least(250_000);
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn filters_of_better_lengths_are_read_by_leveldb() {
+    let tally = Tally::default();
+    let num_shorter = [Cell::new(0), Cell::new(0)];
+    let num_keys = prop_oneof![500..=5_000_usize, 20_000..=60_000_usize];
+    let keys = num_keys.prop_flat_map(|num_keys| many_keys(num_keys..=num_keys));
+    check(
+        60,
+        (6..=16_usize, keys, many_keys(0..=50_000)),
+        |leveldb, (bits_per_key, keys, others)| {
+            let policy = BloomFilterPolicy::new(bits_per_key);
+            let filter = create_filter(policy.tuned(), &keys.0);
+            if filter.len() < policy.shape(keys.0.len()).filter_len() {
+                let num_shorter = &num_shorter[usize::from(keys.0.len() >= 20_000)];
+                num_shorter.set(num_shorter.get() + 1);
+            }
+            tally.assert_answers_as(leveldb, &filter, &keys.slices());
+            tally.assert_answers_as(leveldb, &filter, &others.slices());
+        },
+    );
+    tally.assert_at_least(1_000_000);
+    assert!(num_shorter.iter().all(|num_shorter| num_shorter.get() > 0), "{num_shorter:?}");
+}
+
+#[test]
+#[ignore = "needs g++ and LevelDB's library"]
+fn arbitrary_filters_get_leveldbs_answers() {
+    for (cases, num_lookups, filter, keys) in [
+        (1_000, 125_000, any_filter(0..=100), any_keys(300)),
+        (1_000, 125_000, any_filter(0..=5_000), any_keys(300)),
+        // Above the cache.
+        (30, 200_000, any_filter((8 << 20) + 2..=16 << 20), many_keys(0..=50_000)),
+    ] {
+        let tally = Tally::default();
+        check(cases, (filter, keys), |leveldb, (filter, keys)| {
+            tally.assert_answers_as(leveldb, &filter.0, &keys.slices());
+        });
+        tally.assert_at_least(num_lookups);
+    }
+}

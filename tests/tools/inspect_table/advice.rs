@@ -1,0 +1,131 @@
+//! The verdict, and the filters that are recommended.
+
+use std::fs;
+
+use super::levels::database_of;
+use super::tables::with_metaindex;
+use super::{NUM_LOOKUPS, Report, answer, copy_of, golden, number_in, read};
+use crate::common::database::Group;
+use crate::common::rewrite_filters;
+use crate::common::terminal::wrapped;
+
+/// Name, wasted reads of missing and of existing keys, and bytes, of the lines after a title.
+fn rows(report: &Report, title: &str) -> Vec<(String, f64, f64)> {
+    let is_title = |line: &String| line.split_whitespace().eq(title.split(' '));
+    let start = report.lines.iter().position(is_title).unwrap();
+    let bytes = if title.contains("random") { 3 } else { 2 };
+    let row = |line: &String| {
+        let cells: Vec<_> = line.split_whitespace().collect();
+        let is_number = |cell: &&str| cell.trim_start_matches('<').starts_with(char::is_numeric);
+        cells.first().filter(|cell| is_number(cell))?;
+        let name = cells[bytes + 1..].iter().filter(|cell| !cell.ends_with('%'));
+        let name = name.copied().collect::<Vec<_>>().join(" ");
+        Some((name, number_in(cells[0]) + number_in(cells[1]), number_in(cells[bytes])))
+    };
+    report.lines[start + 1..].iter().map_while(row).collect()
+}
+
+#[test]
+fn recommended_filters_help_and_no_other_row_of_the_same_writer_is_smaller_and_better() {
+    for name in ["counters", "decimals", "posts", "levels", "partly_covered", "object_ids"] {
+        let report = Report::on_golden(name);
+        let recommended = rows(report, "missing existing filter bytes change");
+        let all = rows(report, "missing existing random filter bytes");
+        assert_eq!(recommended[0].0, "today");
+        assert_eq!(recommended[0].1, all[0].1);
+        assert!((2..=5).contains(&recommended.len()), "{:#?}", report.lines);
+        for (writer, reads, bytes) in &recommended[1..] {
+            let of_writer = all.iter().filter(|(name, ..)| name.starts_with(&writer[..]));
+            assert!(of_writer.clone().count() >= 6);
+            assert!(of_writer.clone().any(|row| (row.1, row.2) == (*reads, *bytes)));
+            assert!(of_writer.clone().all(|row| row.1 >= *reads || row.2 >= *bytes), "{writer}");
+            let (_, reads_today, bytes_today) = recommended[0];
+            assert!(*reads < reads_today - 4.0 || *bytes <= 0.8 * bytes_today, "{writer}");
+        }
+    }
+    let report = Report::on_golden("counters");
+    assert!(
+        15.0 * rows(report, "missing existing filter bytes change")[2].1 < answer(report).reads[0]
+    );
+    report.line_with(
+        "Why: your keys have 8 bytes and most differ only in the last, and a filter has",
+    );
+    report.line_with("C++: options.filter_policy = NewBloomFilterPolicy(");
+    report.line_with("Engine: with_base_lg(InternalKeyPolicy::new(BloomFilterPolicy::new(");
+    report.line_with("  .tuned().with_min_filter_len(2_048)), 19).with_min_keys(4_000)");
+}
+
+#[test]
+fn the_second_line_is_a_verdict() {
+    for (name, verdict) in [
+        ("accounts", "OK: the filters work, and nothing needs to be done."),
+        ("counters", "PROBLEM: the filters fail for keys like yours; others help, see below."),
+        ("decimals", "OK: the filters work; others would save some more reads."),
+        ("object_ids", "PROBLEM: the filters fail for keys like yours; others help, see below."),
+        ("posts", "OK: the filters work; others would save some more reads."),
+    ] {
+        let report = Report::on_golden(name);
+        assert_eq!(report.lines[1], verdict, "{name}");
+        let has_reason = report.lines.iter().any(|line| line.starts_with("Why: "));
+        assert_eq!(has_reason, !["accounts", "posts"].contains(&name));
+        assert_eq!(report.has("Tables keep their filters until"), name != "accounts");
+    }
+}
+
+#[test]
+fn no_reason_is_given_for_few_random_keys_of_which_some_match() {
+    for seed in 0..4 {
+        let directory = database_of(4, seed, &[(0, 100), (0, 100), (2, 300)]);
+        let report = Report::on(&directory);
+        assert!(answer(&report).reads[1] > 50.0 && !report.has("Why: "), "{:#?}", report.lines);
+    }
+}
+
+#[test]
+fn a_report_has_24_lines_of_80_columns_at_most() {
+    for entry in fs::read_dir(golden("databases")).unwrap() {
+        let name = entry.unwrap().file_name();
+        let report = Report::on_golden(name.to_str().unwrap());
+        let causes = report.causes.iter().flat_map(|cause| wrapped(cause, "  "));
+        let with_what_if = report.sections().take(2).flatten().cloned();
+        for line in with_what_if.chain(causes) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        let plain = report.sections().next();
+        assert!(plain.is_none_or(|lines| lines.len() <= 24), "{:#?}", report.lines);
+    }
+}
+
+#[test]
+fn a_database_without_filters_is_shown_what_filters_would_do() {
+    let directory = copy_of("accounts", "without_filters");
+    let path = directory.join("000005.ldb");
+    fs::write(&path, with_metaindex(read(&path), b"filter.", b"nothing")).unwrap();
+    let report = Report::on(&directory);
+    assert_eq!(report.exit_status, 0);
+    assert!(report.lines[1].starts_with("NO FILTERS: "), "{:#?}", report.lines);
+    // Some absent keys are outside the table's range.
+    let [missing, existing, at_random] = answer(&report).reads;
+    assert!(missing >= 999.0 && existing >= 0.0 && at_random == -1.0, "{:#?}", report.lines);
+    assert_eq!(report.cells_of("  today")[2..], ["0", "today"]);
+    report.line_with("C++: options.filter_policy = NewBloomFilterPolicy(");
+}
+
+#[test]
+fn a_database_rewritten_as_recommended_needs_nothing_and_reads_as_the_row_says() {
+    for name in ["counters", "object_ids"] {
+        let directory = copy_of(name, "as_recommended");
+        let report = Report::on_golden(name);
+        let row = report.cells_of("  these files as they are; engines")[..3].join(" ");
+        let command = report.line_with("--example rewrite_filters -- ");
+        let args = command.split_once(" -- ").unwrap().1.split(' ').filter(|&arg| arg != "DIR");
+        let args = args.map(Into::into).chain([directory.as_os_str().to_owned()]);
+        let options = rewrite_filters::Options::parse(args).unwrap().unwrap();
+        let read = || Group::of_directory(&directory);
+        rewrite_filters::rewrite(read, &options, NUM_LOOKUPS).unwrap();
+        let report = Report::on(&directory);
+        assert_eq!(report.lines[1], "OK: the filters work, and nothing needs to be done.");
+        let first = |line: &String| line.split_whitespace().next().unwrap().to_string();
+        assert_eq!(report.lines[3..6].iter().map(first).collect::<Vec<_>>().join(" "), row);
+    }
+}

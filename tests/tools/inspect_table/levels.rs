@@ -1,0 +1,76 @@
+//! Bits per key that differ between levels.
+
+use std::{fs, slice};
+
+use leveldb_filter::{BloomFilterPolicy, InternalKeyPolicy};
+
+use super::lookups::Replay;
+use super::manifest::manifest_of_tables;
+use super::sampled::WrittenTable;
+use super::{Directory, Report, directory_of};
+use crate::common::database::Group;
+use crate::common::inspect_table::what_if::{divided, proposals};
+use crate::common::random::words;
+use crate::common::survey::Survey;
+use crate::common::survey::lookups::RANDOM;
+use crate::common::survey::sample::OWN;
+use crate::common::survey::settings::{Setting, Writer};
+use crate::common::table::manifest::Contents;
+
+/// Tables of random keys, each with its level and number of keys.
+pub(super) fn database_of(bits_per_key: usize, seed: u64, tables: &[(u8, usize)]) -> Directory {
+    let name = format!("random_{bits_per_key}_{seed}");
+    let directory = directory_of(&name, &[("CURRENT", b"MANIFEST-000002\n")]);
+    let mut words = words(seed);
+    let table = |(&(level, num_keys), number)| {
+        let user_keys = words.by_ref().map(u64::to_be_bytes).take(num_keys);
+        let mut keys: Vec<_> =
+            user_keys.map(|key| [key, [1, 5, 0, 0, 0, 0, 0, 0]].concat()).collect();
+        keys.sort();
+        let policy = InternalKeyPolicy::new(BloomFilterPolicy::new(bits_per_key));
+        let keys: Vec<_> = keys.iter().map(|key| &key[..]).collect();
+        let file = WrittenTable::of(policy, &keys, 20).file;
+        fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
+        let [smallest, largest] = [keys[0], keys[num_keys - 1]].map(|key| key[..8].to_vec());
+        (level, number, Contents { len: file.len() as u64, smallest, largest })
+    };
+    let tables: Vec<_> = tables.iter().zip(10..).map(table).collect();
+    fs::write(directory.join("MANIFEST-000002"), manifest_of_tables(&tables)).unwrap();
+    directory
+}
+
+#[test]
+fn small_levels_get_more_bits_where_that_saves_reads_in_the_same_bytes() {
+    let directory = database_of(10, 43, &[(0, 2_000), (0, 2_000), (0, 2_000), (2, 20_000)]);
+    let group = Group::of_directory(&directory).unwrap();
+    let survey = Survey::of(&group, (10_000, true), |_| ());
+    let all = proposals(&survey);
+    let (candidate, bits) = divided(&survey, &all).unwrap();
+    assert!(bits.keys().eq(&[0, 2]) && bits[&0] > bits[&2] + 2, "{bits:?}");
+
+    let is_equal = |setting: &&Setting| setting.writer == Writer::ThisCrate;
+    let of_crate = all.iter().map(|one| &one.setting).find(is_equal).unwrap();
+    let mut replay = Replay::of(&directory);
+    replay.replace_filters(|level| Setting { bits_per_key: bits[&level], ..*of_crate });
+    assert_eq!(candidate.num_bytes, replay.num_filter_bytes());
+    let today = survey.totals().filter_bytes;
+    assert!(candidate.num_bytes < today + today / 20, "{} of {today}", candidate.num_bytes);
+    let reads = [OWN, RANDOM].map(|kind| candidate.reads[kind]);
+    let replayed = [replay.reads_of_own_keys(), replay.reads_of_longer_keys(20_000)];
+    for (claimed, replayed) in reads.into_iter().zip(replayed) {
+        assert!((claimed - replayed).abs() < 1.0 + 0.15 * replayed, "{claimed}, not {replayed}");
+    }
+    for equal in all.iter().filter(|one| is_equal(&&one.setting)) {
+        let has_more = equal.candidate.num_bytes > candidate.num_bytes + candidate.num_bytes / 20;
+        assert!(has_more || candidate.saves_reads(&equal.candidate));
+    }
+    let report = Report::with(slice::from_ref(&directory), true, 10_000);
+    report.line_with(&format!(" engines; bits: level 0 {}, level 2 {}", bits[&0], bits[&2]));
+}
+
+#[test]
+fn levels_of_equal_size_get_equal_bits() {
+    let directory = database_of(10, 44, &[(0, 4_000), (1, 4_000)]);
+    let report = Report::with(slice::from_ref(&directory), true, 10_000);
+    assert!(!report.has("engines; bits: "), "{:#?}", report.lines);
+}

@@ -1,0 +1,90 @@
+//! The absent keys that the example makes up, against those that would have been asked for.
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
+
+use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM};
+use crate::common::noise;
+use crate::common::reference::block_key_may_match;
+use crate::common::survey::inspection::Inspection;
+use crate::common::survey::lookups::Lookups;
+use crate::common::survey::sample::BETWEEN;
+use crate::common::table::writer::{UNCOMPRESSED, append_block, append_footer, block};
+
+/// A table as `LevelDB` lays it out.
+#[derive(Default)]
+pub(super) struct WrittenTable {
+    pub(super) file: Vec<u8>,
+    /// Where each data block starts, and its last key.
+    blocks: Vec<(u64, Vec<u8>)>,
+    filter_block: Vec<u8>,
+}
+
+impl WrittenTable {
+    pub(super) fn of(policy: impl FilterPolicy, keys: &[&[u8]], value_len: usize) -> Self {
+        let mut table = Self::default();
+        let value = noise(value_len, 27);
+        let mut filters = FilterBlockBuilder::new(policy);
+        let mut handles = Vec::new();
+        for keys in keys.chunks(4_096_usize.div_ceil(value_len + 20)) {
+            let offset = table.file.len() as u64;
+            filters.start_block(offset);
+            for key in keys {
+                filters.add_key(key);
+            }
+            let entries: Vec<_> = keys.iter().map(|key| (0, *key, &value[..])).collect();
+            handles.push(append_block(&mut table.file, &block(&entries), UNCOMPRESSED));
+            table.blocks.push((offset, keys[keys.len() - 1].to_vec()));
+        }
+        table.filter_block = filters.finish();
+        let filters = append_block(&mut table.file, &table.filter_block, UNCOMPRESSED);
+        let name = format!("filter.{}", BloomFilterPolicy::NAME);
+        let metaindex = block(&[(0, name.as_bytes(), &filters)]);
+        let metaindex = append_block(&mut table.file, &metaindex, UNCOMPRESSED);
+        let index = table.blocks.iter().zip(&handles).map(|((_, key), at)| (0, &key[..], &at[..]));
+        let index = block(&index.collect::<Vec<_>>());
+        let index = append_block(&mut table.file, &index, UNCOMPRESSED);
+        append_footer(&mut table.file, &[metaindex, index].concat());
+        table
+    }
+
+    /// How many of 1,000 lookups read a data block.
+    fn reads(&self, keys: &[&[u8]]) -> f64 {
+        let reads = keys.iter().filter(|key| {
+            let place = self.blocks.partition_point(|(_, last)| &last[..] < **key);
+            let block = self.blocks.get(place);
+            block.is_some_and(|(offset, _)| block_key_may_match(&self.filter_block, *offset, key))
+        });
+        1_000.0 * number(reads.count()) / number(keys.len())
+    }
+}
+
+fn number(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap())
+}
+
+#[test]
+fn sampled_absent_keys_match_as_often_as_those_of_real_kinds() {
+    let kinds: [&[Kind]; 6] =
+        [&COUNTERS[..1], &DIGITS[1..2], &IDS, &NAMES, &PARTS[1..2], &RANDOM[..1]];
+    for kind in kinds.into_iter().flatten() {
+        for value_len in [100, 1_000] {
+            let keys = kind.sorted(2_000, 43);
+            let of = |is_present| {
+                let keys = keys.iter().filter(move |key| key.1 == is_present);
+                keys.map(|(key, _)| &key[..]).collect::<Vec<_>>()
+            };
+            let (present, absent) = (of(true), of(false));
+            let table = WrittenTable::of(BloomFilterPolicy::default(), &present, value_len);
+            let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0, compares: false };
+            let inspection = Inspection::of(&table.file, lookups, None).unwrap();
+            let sampled = 1_000.0 * inspection.reads.unwrap()[BETWEEN];
+            let reads = table.reads(&absent);
+            let error = (1_000.0 * reads.max(sampled) / number(absent.len())).sqrt();
+            assert!(
+                (sampled - reads).abs() < 0.25 * reads + 3.0 * error,
+                "{}, values of {value_len} bytes: {sampled}, not {reads}",
+                kind.name
+            );
+        }
+    }
+}

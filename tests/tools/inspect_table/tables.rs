@@ -1,0 +1,315 @@
+//! Reports on single tables and on several, and the command line.
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::{fs, slice};
+
+use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder};
+
+use super::{Directory, Report, answer, directory_of, golden, golden_table};
+use crate::common::drawn;
+use crate::common::inspect_table::Options;
+use crate::common::random::words;
+use crate::common::survey::filters::{SurveyedBlock, filter_block, policy_of};
+use crate::common::survey::inspection::{Filters, Inspection};
+use crate::common::survey::lookups::Lookups;
+use crate::common::survey::policy::{Size, policy_of_sizes};
+use crate::common::table::Table;
+use crate::common::table::crc32c::masked_crc32c;
+use crate::common::table::manifest::Contents;
+use crate::common::table::varint::read_varint;
+use crate::common::terminal::grouped;
+
+/// The places of an undamaged table's blocks, with their trailers; the footer comes last.
+pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
+    let table = Table::open(file).unwrap();
+    let end_of_data = table.data_blocks().last().unwrap().end.try_into().unwrap();
+    let footer = file.len() - 48;
+    let mut handles = &file[footer..];
+    let [metaindex, _, index, _] =
+        [(); 4].map(|()| usize::try_from(read_varint(&mut handles).unwrap()).unwrap());
+    let mut blocks: Vec<_> = table
+        .data_blocks()
+        .iter()
+        .map(|block| block.offset().try_into().unwrap()..block.end.try_into().unwrap())
+        .collect();
+    blocks.extend([end_of_data..metaindex, metaindex..index, index..footer, footer..file.len()]);
+    blocks.retain(|block| !block.is_empty());
+    blocks
+}
+
+pub(crate) fn correct_checksum(block: &mut [u8]) {
+    let (summed, checksum) = block.split_last_chunk_mut().unwrap();
+    *checksum = masked_crc32c(summed).to_le_bytes();
+}
+
+/// A table whose filter block a test changes.
+fn with_filter_block(change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut file = golden_table("db_snappy_bloom10.ldb");
+    let [.., filter_block, _, _, _] = &blocks(&file)[..] else { panic!("no filter block") };
+    let filter_block = &mut file[filter_block.clone()];
+    change(filter_block);
+    correct_checksum(filter_block);
+    file
+}
+
+/// Replaces bytes in the metaindex block.
+pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let place = file.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
+    let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
+    file[place..place + to.len()].copy_from_slice(to);
+    correct_checksum(&mut file[metaindex]);
+    file
+}
+
+#[test]
+fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_total() {
+    let report = Report::with(&[golden("tables")], false, 1_000);
+    assert_eq!((report.exit_status, &report.causes), (0, &vec![]));
+    report.line_with("tables: 9 tables (no MANIFEST says which are in use), 10,469 keys");
+    report.line_with("PROBLEM: tables without filters: 1 of 9.");
+    assert_eq!(report.cells_of(" - 9 tables")[..2], ["-", "10,469"]);
+    assert!(report.line_with("db_snappy_no_filter.ldb").ends_with(": no filters"));
+    assert!(!report.has(": different"), "{:#?}", report.lines);
+    let start = report.lines.iter().position(|line| line.contains("bits/key")).unwrap();
+    assert!(report.lines[start..].iter().all(|line| line.len() <= 100), "{:#?}", report.lines);
+
+    let empty = golden_table("table_empty.ldb");
+    let long = format!("{}.ldb", "long".repeat(50));
+    let names =
+        ["5.LDB", "000007.sst", "000010.ldb", "11.sst", "+8.ldb", "a\n.ldb", &long, "宽.ldb"];
+    let mut files: Vec<_> = names.iter().map(|name| (*name, &empty[..])).collect();
+    files.extend([("LOG", &b""[..]), ("000003.log", b"")]);
+    files.reverse();
+    let report = Report::on(&directory_of("order", &files));
+    let lines =
+        report.lines.iter().filter(|line| line.contains(" - ") && !line.contains(" tables"));
+    let names = names.map(|name| name.replace('\n', "\u{fffd}"));
+    assert_eq!(
+        lines.map(|line| line.rsplit_once("- ").unwrap().1.trim()).collect::<Vec<_>>(),
+        names
+    );
+}
+
+#[test]
+fn files_form_one_group_and_unreadable_ones_have_causes() {
+    let good = golden_table("db_snappy_bloom10.ldb");
+    let mut broken = good.clone();
+    broken[100] ^= 1;
+    let files = [("000005.ldb", &good[..]), ("000006.ldb", &broken), ("000007.ldb", b"")];
+    let directory = directory_of("broken", &files);
+    let empty = directory_of("without_tables", &[("LOG", b"")]);
+    let paths =
+        ["000005.ldb", "000006.ldb", "000007.ldb", "8.ldb"].map(|name| directory.join(name));
+    let log = empty.join("LOG");
+    let all = [&paths[..], slice::from_ref(&log), slice::from_ref(&empty), slice::from_ref(&log)];
+    let report = Report::with(&all.concat(), false, 1_000);
+    assert!(report.has("000005.ldb and others: 4 tables, ? keys"), "{:#?}", report.lines);
+    for name in ["000006.ldb", "000007.ldb", "8.ldb"] {
+        assert!(report.line_with(name).ends_with(": unread"));
+    }
+    assert_eq!((report.exit_status, report.causes.len()), (1, 5));
+    // The path is mistyped, not removed by a database.
+    let missing = fs::metadata(&paths[3]).unwrap_err().to_string();
+    for (start, end) in [
+        ("000006.ldb: ", "the block at offset 0 does not match its checksum"),
+        ("000007.ldb: ", "not a LevelDB table: 0 bytes are too few for its 48-byte footer"),
+        ("8.ldb: ", &missing),
+        ("LOG: ", "not a table: name the database's directory"),
+        ("without_tables: ", "no table: none of its files ends in .ldb or .sst"),
+    ] {
+        assert!(report.causes.iter().any(|cause| cause.contains(start) && cause.ends_with(end)));
+    }
+    let report = Report::on(&paths[1]);
+    assert!(report.lines.is_empty() && report.cause().1.contains("does not match its checksum"));
+}
+
+#[test]
+fn hiding_different_and_unknown_filters_have_exit_statuses() {
+    // Zeros in the first filter hide keys; one more bit set in it does not.
+    let hiding = with_filter_block(|contents| contents[..32].fill(0));
+    let different = with_filter_block(|contents| {
+        let byte = contents.iter_mut().find(|byte| **byte != 0xff).unwrap();
+        *byte |= 1 << byte.trailing_ones();
+    });
+    let name = BloomFilterPolicy::NAME.as_bytes();
+    let unknown = with_metaindex(golden_table("db_bloom10.ldb"), name, b"someone");
+    for (name, file, note, verdict, (status, cause)) in [
+        ("hiding", hiding, "hides ", "UNKNOWN: today's filters hide keys.", (1, "hide keys")),
+        ("different", different, "different", "OK: ", (3, "filters differ")),
+        ("unknown", unknown, "unknown", "UNKNOWN: the policy is \"someone.", (1, "\"someone.")),
+    ] {
+        let directory = directory_of(name, &[("000005.ldb", &file)]);
+        let report = Report::with(&[directory.to_path_buf()], false, 1_000);
+        assert!(report.line_with(" 000005.ldb: ").contains(&format!("ldb: {note}")));
+        assert_eq!(report.cause().0, status);
+        assert!(report.cause().1.contains(&format!("{name}: 000005.ldb: ")));
+        let report = Report::with(&[directory.join("000005.ldb")], true, 1_000);
+        report.line_with(verdict);
+        assert!(report.cause().1.contains(cause) && report.cause().0 == status);
+        report.line_with("Other filters (");
+    }
+}
+
+#[test]
+fn what_if_includes_the_filters_that_a_table_has() {
+    let file = golden_table("db_bloom10.ldb");
+    let filter_block = Table::open(&file).unwrap().filter_block().unwrap().unwrap().contents;
+    let report = Report::what_if(&golden("tables/db_bloom10.ldb"));
+    assert_eq!(report.exit_status, 0);
+    let [today, row] = ["today", "LevelDB in C++, plyvel, others, 10 bits"]
+        .map(|words| report.lines.iter().rfind(|line| line.ends_with(words)).unwrap())
+        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(row[3], &grouped(filter_block.len()));
+    assert_eq!([0, 1, 3].map(|i| today[i]), [0, 1, 3].map(|i| row[i]));
+    // A single table is asked for its own keys.
+    assert_eq!(row[1], "0");
+    // Tuned filters are at most a few bytes shorter; the block adds 9 to the only one.
+    let ours: usize = report.cells_of("these files as they are; engines, 10 bits")[3]
+        .replace(',', "")
+        .parse()
+        .unwrap();
+    assert!((4_600..=4_608 + 9).contains(&ours), "{ours}");
+    assert!(report.lines.iter().all(|line| line.len() <= 80 || line.ends_with("db_bloom10.ldb")));
+}
+
+#[test]
+fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
+    // Every other filter consists of all bytes before the offsets.
+    let (len, num_filters) = (1u32 << 16, 1 << 14);
+    let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
+    let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
+    let file = crate::common::contents::with_filter_block(&contents);
+    let table = Inspection::of(
+        &file,
+        Lookups { total: 100, num_tables: 1, ordinal: 0, compares: true },
+        None,
+    )
+    .unwrap();
+    let Filters::Known(filters) = table.filters else { panic!("no filters") };
+    let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
+    assert_eq!(filters.num_bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
+}
+
+#[test]
+fn policies_are_recognised_by_the_sizes_of_their_filters() {
+    for num_keys in [&[40, 40, 1, 700, 39, 5_000, 40][..], &[36, 35, 1, 37, 36, 71, 9]] {
+        let hashes = words(18).map(|word| BloomHash::from_u32((word >> 32) as u32));
+        let hashes: Vec<_> = hashes.take(num_keys.iter().sum()).collect();
+        let block = |(&num_keys, offset)| {
+            let end = offset + 4_096;
+            SurveyedBlock { offset, end, num_keys, ..SurveyedBlock::default() }
+        };
+        let blocks: Vec<_> = num_keys.iter().zip((0..).step_by(4_096)).map(block).collect();
+        for millibits in (1_000..25_000).step_by(4_917).chain([10_000, 14_000]) {
+            let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+            let tuned = policy.tuned();
+            let padded = [48, 98, 2_048].map(|len| tuned.with_min_filter_len(len));
+            for policy in [policy, policy.with_num_probes(9), tuned].into_iter().chain(padded) {
+                for base_lg in [0, 11, 13, 63] {
+                    let builder = |policy| FilterBlockBuilder::with_base_lg(policy, base_lg);
+                    let contents = filter_block(builder(policy), &blocks, &hashes);
+                    let told = policy_of(&contents, &blocks)
+                        .unwrap_or_else(|| panic!("{policy:?}, base_lg {base_lg}"));
+                    let remade = filter_block(builder(told), &blocks, &hashes);
+                    assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn policies_are_recognised_by_the_sizes_of_large_filters() {
+    let mut number = drawn(300);
+    for _ in 0..200 {
+        let policy = BloomFilterPolicy::from_millibits_per_key(4_000 + 250 * number(70));
+        let most_keys = 10_000 << number(8);
+        let num_keys = [most_keys + number(most_keys), 1 + number(most_keys), most_keys];
+        for policy in [policy, policy.tuned(), policy.tuned().with_min_filter_len(2_048)] {
+            let size = |policy: BloomFilterPolicy, keys| {
+                let shape = policy.shape(keys);
+                Size { keys, bytes: shape.filter_len() - 1, probes: shape.num_probes() }
+            };
+            let told = policy_of_sizes(&num_keys.map(|keys| size(policy, keys)));
+            let told = told.unwrap_or_else(|| panic!("{policy:?} {num_keys:?}"));
+            for keys in num_keys {
+                assert_eq!(told.shape(keys), policy.shape(keys), "{policy:?} {num_keys:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_file_that_is_not_a_table_is_refused_without_reading_it() {
+    let directory = directory_of("sparse", &[("000005.ldb", b"")]);
+    let path = directory.join("000005.ldb");
+    // More than memory has room for; not every file system allows that.
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(1 << 40).is_ok() {
+        let report = Report::on(&path);
+        assert!(report.cause().1.ends_with("no magic number at the end"), "{:?}", report.causes);
+    }
+}
+
+/// `LevelDB` makes such tables if one key is written again and again.
+fn database_of_tables_of_a_key(num_tables: u32) -> Directory {
+    let directory =
+        directory_of(&format!("{num_tables}_tables"), &[("CURRENT", b"MANIFEST-000002\n")]);
+    let mut tables = Vec::new();
+    for number in 10..10 + num_tables {
+        let key = [&b"key"[..], &number.to_be_bytes()].concat();
+        let file = crate::common::contents::table_of_a_key(&key);
+        fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
+        let contents = Contents { len: file.len() as u64, smallest: key.clone(), largest: key };
+        tables.push((1, u64::from(number), contents));
+    }
+    let manifest = super::manifest::manifest_of_tables(&tables);
+    fs::write(directory.join("MANIFEST-000002"), manifest).unwrap();
+    directory
+}
+
+#[track_caller]
+fn assert_reported_in_24_lines(num_tables: u32) {
+    let directory = database_of_tables_of_a_key(num_tables);
+    for what_if in [false, true] {
+        let report = Report::with(slice::from_ref(&directory), what_if, 10_000);
+        assert_eq!(report.exit_status, 0, "{:?}", report.causes);
+        // A key after a table's only key is outside its range.
+        assert_eq!(answer(&report).reads, [-1.0, 0.0, 0.0]);
+        let num_tables = grouped(num_tables as usize);
+        report.line_with(&format!("_tables: {num_tables} tables in use, {num_tables} keys"));
+        assert!(what_if || report.lines.len() <= 24, "{:#?}", report.lines);
+    }
+}
+
+#[test]
+fn a_thousand_tables_of_one_key_are_reported_in_24_lines() {
+    assert_reported_in_24_lines(1_000);
+}
+
+#[test]
+#[ignore = "writes 100,000 files"]
+fn a_hundred_thousand_tables_of_one_key_are_reported_in_24_lines() {
+    assert_reported_in_24_lines(100_000);
+}
+
+#[test]
+fn the_command_line_takes_options_and_paths_in_any_order_or_says_what_is_wrong() {
+    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+    let paths = |what_if, paths: &[&str]| {
+        let paths = paths.iter().map(Into::into).collect();
+        Ok(Some(Options { what_if, paths, ..Options::default() }))
+    };
+    assert_eq!(parse(&[]), Err("no database or table is named".into()));
+    assert_eq!(parse(&["a.ldb", "--what-if", "db"]), paths(true, &["a.ldb", "db"]));
+    assert_eq!(parse(&["--what-if", "--", "-h", "--"]), paths(true, &["-h", "--"]));
+    assert!(parse(&["--tables", "db"]).unwrap().unwrap().tables);
+    assert_eq!((parse(&["-h"]), parse(&["a.ldb", "--help"])), (Ok(None), Ok(None)));
+    for option in ["--wat-if", "-x", "-"] {
+        assert_eq!(parse(&["a.ldb", option]), Err(format!("unknown option {option}")));
+    }
+    for args in [&[""][..], &["--", ""]] {
+        assert!(parse(args).unwrap_err().contains("empty argument"));
+    }
+}

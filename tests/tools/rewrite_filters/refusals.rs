@@ -1,0 +1,229 @@
+//! What is left as it is, and the command line.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::rewriting::copy_without_filters;
+use super::{NUM_LOOKUPS, Run, files};
+use crate::common::command_line::each_group;
+use crate::common::database::Group;
+use crate::common::drawn;
+use crate::common::rewrite_filters::{Options, rewrite};
+use crate::common::table::replace::TEMPORARY;
+use crate::tools::inspect_table::damage::name_comparator;
+use crate::tools::inspect_table::tables::with_metaindex;
+use crate::tools::inspect_table::{copy_of, database, directory_of, golden_table, read};
+
+/// Runs with `--add`, and checks that no file has changed.
+#[track_caller]
+fn refused(directory: &Path, exit_status: u8) -> Run {
+    let before = files(directory);
+    let run = Run::on(directory, &["--add"]);
+    assert_eq!(files(directory), before);
+    assert_eq!(run.exit_status, exit_status, "{:#?} {:#?}", run.lines, run.causes);
+    run
+}
+
+#[test]
+fn foreign_and_damaged_databases_are_left_with_a_reason() {
+    let run = refused(&copy_of("own_policy", "foreign"), 1);
+    assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
+    assert!(run.cause().contains("filters of an unknown policy, \"example.OwnFilter\""));
+    let run = refused(&copy_of("prefix_filters", "foreign"), 1);
+    assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
+    assert!(run.cause().contains("the filters hide keys"));
+    let run = refused(&copy_of("rocksdb", "foreign"), 1);
+    assert!(run.cause().contains("a database of RocksDB, not of LevelDB"));
+    let run = refused(&copy_of("log_only", "foreign"), 0);
+    assert!(run.has("0 tables"), "{:?}", run.lines);
+    let run = refused(&directory_of("foreign", &[]), 1);
+    assert!(run.cause().contains("no table: none of its files ends in .ldb or .sst"));
+
+    let directory = copy_of("levels", "foreign");
+    fs::remove_file(directory.join("CURRENT")).unwrap();
+    assert!(refused(&directory, 1).cause().contains("no CURRENT names its MANIFEST"));
+
+    // As LevelDB's tables, but with a block that only their writer knows.
+    let directory = copy_of("accounts", "foreign");
+    let path = directory.join("000005.ldb");
+    fs::write(&path, with_metaindex(read(&path), b"filter.", b"nothing")).unwrap();
+    assert!(refused(&directory, 1).cause().contains("bytes that LevelDB does not write"));
+
+    let files = [("5.ldb", golden_table("table_empty.ldb")), ("6.ldb", b"no table".to_vec())];
+    let files = files.each_ref().map(|(name, file)| (*name, &file[..]));
+    let run = refused(&directory_of("foreign", &files), 1);
+    assert!(run.has("1 for the reasons below; 1 without keys"), "{:?}", run.lines);
+    assert!(run.cause().contains("not a LevelDB table"));
+}
+
+#[test]
+fn filters_are_added_only_where_equal_keys_are_equal_bytes() {
+    let directory = copy_without_filters("accounts", "comparator", "");
+    name_comparator(&directory.join("MANIFEST-000002"));
+    let run = refused(&directory, 0);
+    assert!(run.has("1 without filters and without a known order"), "{:?}", run.lines);
+    // Nothing tells it of a table alone.
+    let table = directory.join("000005.ldb");
+    assert!(Run::on(&table, &["--add"]).has("1 without filters and without a known order"));
+}
+
+#[test]
+fn filters_of_whole_keys_are_not_added_beside_others() {
+    for (name, alone) in [("prefix_filters", "000005.ldb"), ("own_policy", "000005.ldb")] {
+        let run = refused(&copy_without_filters(name, "beside", alone), 1);
+        assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
+        let cause = run.cause();
+        assert!(cause.contains("000007.ldb: "), "{cause}");
+    }
+}
+
+#[test]
+fn a_table_whose_length_is_not_the_manifests_is_left() {
+    let directory = copy_without_filters("accounts", "length", "");
+    Run::on(&directory, &["--add"]);
+    let path = directory.join("000005.ldb");
+    let added = read(&path);
+    // As after a repair, which takes the length from the file system.
+    let alone = directory_of("without_manifest", &[("000005.ldb", &added)]);
+    let before = files(&alone);
+    for path in [&*alone, &alone.join("000005.ldb")] {
+        let run = Run::on(path, &["--add", "--bits-per-key", "14"]);
+        assert!(run.cause().contains("it has added filters; only a MANIFEST tells its length"));
+        assert_eq!((run.exit_status, files(&alone)), (1, before.clone()));
+    }
+    // As if the MANIFEST were of another copy.
+    fs::copy(
+        copy_of("accounts", "manifest").join("MANIFEST-000002"),
+        directory.join("MANIFEST-000002"),
+    )
+    .unwrap();
+    let run = Run::on(&directory, &["--add", "--bits-per-key", "14"]);
+    assert!(run.cause().contains("its length differs from the MANIFEST's"));
+    assert_eq!((run.exit_status, read(&path)), (1, added));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_is_never_replaced_by_a_file() {
+    let directory = copy_of("accounts", "link_to");
+    let linked = copy_of("accounts", "link");
+    let path = linked.join("000005.ldb");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(directory.join("000005.ldb"), &path).unwrap();
+    let before = files(&directory);
+    let run = refused(&linked, 1);
+    assert!(run.cause().contains("a symbolic link: name the directory that it leads to"));
+    assert!(path.is_symlink());
+    assert_eq!(files(&directory), before);
+}
+
+#[test]
+fn a_left_over_temporary_file_stops_every_table_with_one_line() {
+    let directory = copy_of("levels", "temporary");
+    fs::write(directory.join(TEMPORARY), b"half a table").unwrap();
+    let run = refused(&directory, 1);
+    assert!(run.has("5 for the reasons below"), "{:?}", run.lines);
+    let cause = run.cause();
+    assert!(
+        cause.contains("000027.ldb and 4 other tables: 000000.dbtmp is there already"),
+        "{cause}"
+    );
+}
+
+#[test]
+fn all_is_done_and_counts_although_nothing_can_be_printed() {
+    for (kind, num_causes) in [(ErrorKind::BrokenPipe, 1), (ErrorKind::StorageFull, 2)] {
+        let [first, second, third] = ["levels", "decimals", "decimals"].map(|of| copy_of(of, of));
+        fs::write(first.join(TEMPORARY), b"half a table").unwrap();
+        let before = [&second, &third].map(|directory| files(directory));
+        let paths = [&first, &second, &third].map(|directory| directory.to_path_buf());
+        let (mut num_printed, options) = (0, Options::default());
+        let print = |_: &[String]| {
+            num_printed += 1;
+            Err(io::Error::from(kind).into())
+        };
+        let outcome =
+            each_group(&paths, print, Group::of_paths, |read| rewrite(read, &options, NUM_LOOKUPS));
+        assert_eq!((outcome.exit_status, outcome.causes.len()), (1, num_causes), "{outcome:?}");
+        assert!(outcome.causes[0].contains("000000.dbtmp is there already"), "{outcome:?}");
+        assert_eq!(num_printed, 1);
+        for (directory, before) in [second, third].iter().zip(before) {
+            assert_ne!(files(directory), before);
+        }
+    }
+}
+
+fn assert_damaged_tables_stay(num_damaged: usize) {
+    let mut number = drawn(44);
+    let directory = copy_of("object_ids", "damaged");
+    let path = directory.join("000005.ldb");
+    let table = read(&path);
+    let mut num_rewritten = 0;
+    for _ in 0..num_damaged {
+        let mut damaged = table.clone();
+        let place = match number(2) {
+            0 => number(table.len()),
+            // Filters, metaindex block, index block, footer.
+            _ => table.len() - 1 - number(2_000),
+        };
+        damaged[place] ^= 1 << number(8);
+        fs::write(&path, &damaged).unwrap();
+        let run = Run::on(&path, if number(2) == 0 { &[] } else { &["--add"] });
+        let is_rewritten = read(&path) != damaged;
+        assert_ne!(is_rewritten, run.exit_status != 0, "{place} {:?} {:?}", run.lines, run.causes);
+        if is_rewritten {
+            // Only the padding of the footer.
+            assert!((table.len() - 48..table.len() - 8).contains(&place), "{place}");
+            num_rewritten += 1;
+        }
+    }
+    assert!(10 * num_rewritten < num_damaged, "{num_rewritten}");
+}
+
+#[test]
+fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
+    assert_damaged_tables_stay(40);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn two_thousand_tables_with_a_flipped_bit_stay_unless_it_is_padding() {
+    assert_damaged_tables_stay(2_000);
+}
+
+#[test]
+fn the_command_line_is_parsed_or_refused() {
+    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+    let options = parse(&["--add", "a", "--bits-per-key", "12", "--goleveldb", "--", "--b"]);
+    let expected = Options {
+        add: true,
+        goleveldb: true,
+        bits_per_key: Some(12),
+        paths: vec!["a".into(), "--b".into()],
+        ..Options::default()
+    };
+    assert_eq!(options, Ok(Some(expected)));
+    assert!(parse(&["--dry-run", "a"]).unwrap().unwrap().dry_run);
+    assert_eq!(parse(&["--help"]), Ok(None));
+    for (args, why) in [
+        (&[][..], "no database or table is named"),
+        (&["--add"], "no database or table is named"),
+        (&[""], "an empty argument is not a file name"),
+        (&["--ad", "a"], "unknown option --ad"),
+        (&["a", "--bits-per-key"], "--bits-per-key needs a number from 1 to 100"),
+        (&["a", "--bits-per-key", "0"], "--bits-per-key needs a number from 1 to 100"),
+        (&["a", "--bits-per-key", "ten"], "--bits-per-key needs a number from 1 to 100"),
+    ] {
+        assert_eq!(parse(args), Err(why.into()));
+    }
+    // Several groups, each with its own report.
+    let run = Run::of(&Options {
+        dry_run: true,
+        paths: vec![database("accounts"), database("gone"), database("own_policy")],
+        ..Options::default()
+    });
+    assert!(run.has("accounts: 1 table") && run.has("own_policy: 2 tables"), "{:?}", run.lines);
+    assert_eq!((run.exit_status, run.causes.len()), (1, 2));
+}
