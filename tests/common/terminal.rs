@@ -99,12 +99,6 @@ pub(crate) fn float(n: usize) -> f64 {
     n as f64
 }
 
-/// In per cent with one decimal: counted, not measured.
-pub(crate) fn share(part: usize, whole: u64) -> String {
-    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
-    ratio(part, whole).map_or("-".into(), |ratio| format!("{:.1}%", 100.0 * ratio))
-}
-
 /// `None` if `whole` is 0.
 pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| float(part) / float(whole))

@@ -26,52 +26,6 @@ pub(super) fn assert_panics(message: &str, misuse: impl FnOnce()) {
 }
 
 #[test]
-fn policies_are_made_at_compile_time() {
-    static SHARED: &dyn FilterPolicy = &InternalKeyPolicy::new(POLICY);
-    const TUNED: BloomFilterPolicy =
-        BloomFilterPolicy::from_millibits_per_key(9_750).tuned().with_min_filter_len(48);
-    const NAME: &str = POLICY.name();
-    const { assert!(TUNED.millibits_per_key() == 9_750) }
-    assert_eq!(SHARED.name(), NAME);
-    assert_eq!(NAME, "example.Bloom");
-    assert_eq!((POLICY.shape(100).filter_len(), POLICY.shape(100).num_probes()), (201, 8));
-}
-
-/// Compiles only if these functions are `const` and a match on the error needs its last arm.
-#[test]
-fn constructors_and_getters_are_const_and_invalid_filter_is_non_exhaustive() {
-    const BUILDER: FilterBlockBuilder<BloomFilterPolicy> = FilterBlockBuilder::new(POLICY);
-    const LARGE_RANGES: FilterBlockBuilder<BloomFilterPolicy> =
-        FilterBlockBuilder::with_base_lg(POLICY, 19).with_min_keys(4_000);
-    const RUN: SortedRun = SortedRun::new(10, 20_000).with_weight(3);
-    const HASH: u32 = BloomHash::from_u32(7).to_u32();
-    const fn frame<B: AsRef<[u8]>>(
-        reader: &FilterBlockReader<BloomFilterPolicy, B>,
-    ) -> (u8, usize) {
-        (reader.base_lg(), reader.num_filters())
-    }
-    const fn numbers(shape: &BloomFilterShape) -> (usize, u64, u8) {
-        (shape.filter_len(), shape.num_bits(), shape.num_probes())
-    }
-    #[deny(unreachable_patterns)]
-    fn is_too_short(error: InvalidFilter) -> bool {
-        match error {
-            InvalidFilter::TooShort { .. } => true,
-            InvalidFilter::ReservedProbeCount { .. } => false,
-            _ => unreachable!("an error of a later version"),
-        }
-    }
-
-    for (builder, base_lg) in [(BUILDER, 11), (LARGE_RANGES, 19)] {
-        assert_eq!(frame(&FilterBlockReader::new(POLICY, builder.finish())), (base_lg, 0));
-    }
-    assert_eq!((RUN.num_filters, RUN.keys_per_filter, RUN.weight, HASH), (10, 20_000, 3, 7));
-    assert_eq!(numbers(&POLICY.shape(100)), (201, 1600, 8));
-    assert!(is_too_short(BloomFilter::new([]).unwrap_err()));
-    assert!(!is_too_short(BloomFilter::new([0, 31]).unwrap_err()));
-}
-
-#[test]
 fn references_boxes_and_arcs_of_a_policy_are_policies() {
     fn assert_is_policy(policy: impl FilterPolicy) {
         assert_eq!(policy.name(), POLICY.name());
@@ -215,26 +169,13 @@ fn with_num_probes_keeps_lengths_and_the_last_call_wins() {
 }
 
 #[test]
-fn debug_output_has_the_shape_and_no_keys() {
-    let shape = POLICY.shape(1000);
-    let atomic = AtomicBloomFilter::new(shape);
-    assert_eq!(atomic.shape(), shape);
-    assert_eq!(format!("{atomic:?}"), format!("AtomicBloomFilter {{ shape: {shape:?}, .. }}"));
-    let mut filter = BloomFilter::empty(shape);
-    filter.insert(b"secret");
-    assert_eq!(format!("{filter:?}"), format!("BloomFilter {{ shape: {shape:?}, .. }}"));
-    assert_eq!(format!("{shape:?}"), "BloomFilterShape { num_bytes: 2000, num_probes: 8 }");
-
-    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 19);
-    builder.start_block(1 << 20);
-    builder.add_key(b"secret");
-    let printed = format!("{builder:?}");
-    assert!(printed.starts_with("FilterBlockBuilder { policy: BloomFilterPolicy {"), "{printed}");
-    assert!(printed.ends_with("filters: 2, pending_keys: 1, .. }"), "{printed}");
-    assert_eq!(
-        format!("{:?}", FilterBlockReader::new(POLICY, builder.finish())),
-        format!("FilterBlockReader {{ policy: {POLICY:?}, num_filters: 3, base_lg: 19, .. }}")
-    );
+fn debug_output_has_no_keys() {
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.add_key(&[251; 40]);
+    assert!(!format!("{builder:?}").contains("251"), "{builder:?}");
+    let mut builder = BloomFilterBuilder::new();
+    builder.add_hash(BloomHash::from_u32(251));
+    assert!(!format!("{builder:?}").contains("251"), "{builder:?}");
 }
 
 #[test]

@@ -97,9 +97,3 @@ fn estimates_agree_with_the_formula_to_a_thousandth() {
         assert!((estimate / num_keys - 1.0).abs() < 1e-3, "{num_probes} probes: {estimate}");
     }
 }
-
-#[test]
-#[ignore = "takes seconds: has large filters"]
-fn estimates_have_the_documented_errors_in_large_filters() {
-    assert_estimates_are_near(400, 2_000_000);
-}

@@ -40,16 +40,6 @@ fn no_filter_of_a_key_or_more_is_shorter() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
-fn no_filter_of_up_to_5000_keys_is_shorter_than_up_to_5000_bytes() {
-    for len in 0..=5000 {
-        for num_keys in 0..=5000 {
-            assert_lengths(POLICY, len, num_keys);
-        }
-    }
-}
-
-#[test]
 fn policies_with_lengths_that_change_nothing_are_equal() {
     for policy in [POLICY, POLICY.tuned(), POLICY.with_num_probes(8)] {
         assert!((0..=9).all(|len| policy.with_min_filter_len(len) == policy));

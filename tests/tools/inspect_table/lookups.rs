@@ -1,18 +1,16 @@
 //! The example's estimates, against lookups replayed key by key.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use leveldb_filter::{FilterBlockBuilder, InternalKeyPolicy};
 
-use super::{Report, answer, assert_near, database, read};
+use super::{database, read};
 use crate::common::database::Group;
-use crate::common::database::ranges::Ranges;
 use crate::common::inspect_table::what_if::{best, proposals};
 use crate::common::reference::{block_key_may_match, extract_user_key};
 use crate::common::survey::Survey;
 use crate::common::survey::lookups::RANDOM;
-use crate::common::survey::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, in_gaps};
 use crate::common::survey::sample::{BETWEEN, OWN};
 use crate::common::survey::settings::{MIN_KEYS, Setting, Writer};
 use crate::common::table::Table;
@@ -146,21 +144,6 @@ impl ReplayedTable {
 }
 
 #[test]
-fn todays_reads_match_a_replay() {
-    for name in
-        ["in_order", "partly_covered", "repaired", "levels", "counters", "posts", "object_ids"]
-    {
-        let [between, own, at_random] = answer(Report::on_golden(name)).reads;
-        let replay = Replay::of(&database(name));
-        assert_near(at_random, replay.reads_of_longer_keys(50_000));
-        assert_near(own + 1.0, replay.reads_of_own_keys() + 1.0);
-        if name == "counters" {
-            assert_near(between, replay.reads_of_counters_between());
-        }
-    }
-}
-
-#[test]
 fn proposed_filters_read_as_many_blocks_as_claimed() {
     // Few matches vary by chance.
     let assert_about = |claimed: f64, replayed: f64| {
@@ -188,94 +171,4 @@ fn proposed_filters_read_as_many_blocks_as_claimed() {
             }
         }
     }
-}
-
-fn contents(smallest: u64, largest: u64) -> Contents {
-    let [smallest, largest] = [smallest, largest].map(|key| key.to_be_bytes().to_vec());
-    Contents { len: 0, smallest, largest }
-}
-
-#[test]
-fn runs_of_level_0_do_not_overlap_and_are_as_few_as_possible() {
-    let mut number = drawn(27);
-    for num_tables in (1..60).chain([500]) {
-        let tables: Vec<_> = (0..num_tables)
-            .map(|_| {
-                let (start, len) = (number(1_000) as u64, number(300) as u64);
-                contents(start, start + len)
-            })
-            .collect();
-        let ranges = Ranges::new(None, tables.iter().map(|table| (0, table)).collect()).unwrap();
-        let spans = ranges.spans();
-        let runs = ranges.sorted_runs();
-        assert_eq!(runs.iter().flatten().count(), tables.len());
-        for run in &runs {
-            let apart = |pair: &[usize]| spans[pair[0]].end <= spans[pair[1]].start;
-            assert!(run.windows(2).all(apart));
-        }
-        let depth = |place| spans.iter().filter(|span| span.contains(&place)).count();
-        assert_eq!(runs.len(), (0..=2 * num_tables).map(depth).max().unwrap().max(1));
-    }
-}
-
-#[test]
-fn absent_keys_are_as_near_to_present_ones_as_these_to_each_other() {
-    // Bursts of four numbers, 3 apart, with wide gaps between them.
-    let number = |i: u64| (i / 4 * 0x0005_0000 + i % 4 * 3).to_be_bytes();
-    let keys: Vec<_> = (0..4_000).map(number).collect();
-    let neighbours: Vec<Neighbours<'_>> =
-        keys.windows(2).map(|pair| (&pair[0][..], Some(&pair[1][..]))).collect();
-    let between = in_gaps(&neighbours, 4_000);
-    let is_in_burst =
-        |key: &&Vec<u8>| (u64::from_be_bytes(key[..].try_into().unwrap()) + 3) % 0x10000 < 16;
-    let num_in_burst = between.iter().filter(is_in_burst).count();
-    assert!(between.len() > 2_000 && 10 * num_in_burst > 8 * between.len(), "{num_in_burst}");
-}
-
-#[test]
-fn absent_keys_of_bursts_lie_inside_and_at_their_ends_like_those_that_were_made() {
-    let mut number = drawn(43);
-    // Each eight numbers have the same time before them, and a random half is present.
-    let made: Vec<_> = (0..8_000).map(|i: u64| (((i / 8) << 24) | i, number(2) == 0)).collect();
-    let present: Vec<_> = made.iter().filter(|made| made.1).map(|made| made.0).collect();
-    let keys: Vec<_> = present.iter().map(|number| number.to_be_bytes()).collect();
-    let neighbours: Vec<Neighbours<'_>> =
-        keys.windows(2).map(|pair| (&pair[0][..], Some(&pair[1][..]))).collect();
-    let between = in_gaps(&neighbours, 20_000);
-    let between = between.iter().map(|key| u64::from_be_bytes(key[..].try_into().unwrap()));
-    let absent = made.iter().filter(|made| !made.1).map(|made| made.0);
-    // How many have no present number of their burst, on one side, and on both sides, next to them
-    // and farther away.
-    let shares = |absent: Vec<u64>| {
-        let mut nums = [0.0; 4];
-        for &number in &absent {
-            let place = present.partition_point(|&one| one < number);
-            let is_near = |other: Option<&u64>| other.is_some_and(|&one| one.abs_diff(number) < 8);
-            let sides = [place.checked_sub(1), Some(place)]
-                .map(|i| is_near(i.and_then(|i| present.get(i))));
-            let is_next = [number - 1, number + 1].map(|one| present.binary_search(&one).is_ok());
-            let kind = match sides {
-                [true, true] if is_next == [true, true] => 3,
-                [true, true] => 2,
-                [false, false] => 0,
-                _ => 1,
-            };
-            nums[kind] += 1.0 / f64::from(u32::try_from(absent.len()).unwrap());
-        }
-        nums
-    };
-    let [sampled, made] = [shares(between.collect()), shares(absent.collect())];
-    for (sampled_share, share) in sampled.iter().zip(made) {
-        assert!((sampled_share - share).abs() < 0.04, "{sampled:?}, not {made:?}");
-    }
-}
-
-#[test]
-fn keys_are_counted_by_the_bytes_seen_at_each_position_or_by_all() {
-    let distinct = |keys: Vec<_>| keys.into_iter().collect::<BTreeSet<Vec<u8>>>();
-    let keys = [b"n:08x", b"n:19x", b"n:47x"].map(|key| (&key[..], None));
-    let next = [b"n:09x", b"n:17x", b"n:18x", b"n:19x"].map(|key| key.to_vec());
-    assert_eq!(distinct(counted_as_seen(&keys, 100)), next.into());
-    let keys: [Neighbours<'_>; 2] = [(&[7, 255, 254], None), (&[8, 0, 1], None)];
-    assert_eq!(distinct(counted_by_bytes(&keys, 100)), [vec![7, 255, 255], vec![8, 0, 0]].into());
 }

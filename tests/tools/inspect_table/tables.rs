@@ -289,12 +289,6 @@ fn a_thousand_tables_of_one_key_are_reported_in_24_lines() {
 }
 
 #[test]
-#[ignore = "writes 100,000 files"]
-fn a_hundred_thousand_tables_of_one_key_are_reported_in_24_lines() {
-    assert_reported_in_24_lines(100_000);
-}
-
-#[test]
 fn the_command_line_takes_options_and_paths_in_any_order_or_says_what_is_wrong() {
     let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
     let paths = |what_if, paths: &[&str]| {
