@@ -17,8 +17,6 @@ pub(crate) enum KeyLen {
 }
 
 impl KeyLen {
-    pub(crate) const ALL: [Self; 2] = [Self::Fixed(16), Self::Mixed];
-
     pub(crate) fn name(self) -> String {
         match self {
             Self::Fixed(len) => format!("{len} bytes"),

@@ -10,6 +10,7 @@ use leveldb_filter::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterPolicy, bloom_hash,
 };
 
+use crate::KEY_LENS;
 use crate::common::reference;
 use crate::keys::{KeyLen, Keys, hashes};
 
@@ -106,7 +107,7 @@ fn bench_batch<T>(
 
 fn bench_by_keys(criterion: &mut Criterion) {
     for case in CASES {
-        let key_sets = KeyLen::ALL
+        let key_sets = KEY_LENS
             .map(|key_len| (key_len, LazyCell::new(move || Keys::new(case.lookups, key_len, 1))));
         let filter = LazyCell::new(|| {
             let key_sets = key_sets.iter().map(|(_, keys)| keys.slices()).collect::<Vec<_>>();

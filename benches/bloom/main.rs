@@ -14,6 +14,9 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
+use keys::KeyLen;
+
+const KEY_LENS: [KeyLen; 2] = [KeyLen::Fixed(16), KeyLen::Mixed];
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();

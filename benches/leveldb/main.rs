@@ -23,7 +23,6 @@ mod contest;
 mod figure;
 mod gets;
 #[path = "../bloom/keys.rs"]
-#[allow(dead_code, reason = "shared with the other benches")]
 mod keys;
 mod options;
 mod race;
