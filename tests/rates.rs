@@ -7,12 +7,10 @@ mod common;
 mod rates {
     mod blocks;
     mod claims;
-    mod fit;
     mod keys;
     mod lengths;
     mod measured;
     mod runs;
-    mod shares;
     mod sizing;
     mod tables;
     mod tuned;

@@ -101,26 +101,20 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters with a length and a number of probes that make fewer false positives. Overrides
-    /// [`with_num_probes`](Self::with_num_probes).
+    /// Filters with a length and a number of probes that avoid the worst cases of LevelDB's hash.
+    /// Overrides [`with_num_probes`](Self::with_num_probes).
     ///
-    /// A filter's bits take as many bytes as LevelDB's, or an odd number of them at most 3 lower (7
-    /// from 256 bytes up, 0.3% from 8 KiB up). With 10 bits per key, filters of 28,100 to 136
-    /// million keys have two more probes, which makes lookups slower.
+    /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make single filters of LevelDB's
+    /// match many of the absent keys next to present ones, above all if keys end in a [big-endian
+    /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
+    /// 4. Among tuned filters these are rare. [Longer
+    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and should come first.
     ///
-    /// LevelDB's probes have [known flaws](https://github.com/facebook/rocksdb/issues/4120), worst at
-    /// some lengths and for keys that end in a [big-endian
-    /// counter](https://github.com/facebook/rocksdb/issues/3780) and whose length is a multiple of
-    /// 4. Of filters of 1,000 to 100,000 such counters with 10 bits per key, one in 27 of LevelDB's
-    /// matches more than 5% of the absent ones between them, and one in 1,000 tuned ones, the worst
-    /// 47%; the means are 1.9 and 1.06%. Filters of 16 to 100 match half of the absent ones, tuned
-    /// ones a quarter: prefer [longer ranges](crate::FilterBlockBuilder::with_min_keys).
-    ///
-    /// Filters of random keys have about a fifth fewer false positives at 52,000 to 600,000 keys
-    /// with 8, 10 or 14 bits each. At 16 to 100 keys they have 5% more on average; the worst sizes,
-    /// those of fewer keys included, have half as many again. Above 100 keys, the worst have a
-    /// quarter more in filters below 8 KiB, and 6% more from there up. The choice takes constant
-    /// time, is the same on every platform, and may change with a version.
+    /// A filter takes LevelDB's bytes or slightly fewer, mostly an odd number. Filters of many random
+    /// keys have a fifth fewer false positives, those of fewer than 100 a few per cent more. With 10
+    /// bits per key filters of more than 28,000 keys get two more probes, which makes lookups
+    /// slower. The choice takes about a microsecond, is the same on every platform, and may change
+    /// with a version, which readers do not notice.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -130,18 +124,15 @@ impl BloomFilterPolicy {
     /// included. 0 to 9 change nothing: LevelDB's shortest filters have 9, tuned ones 8.
     ///
     /// For ranges with few keys: LevelDB's filters of up to 6 keys have 64 bits, in which
-    /// neighbouring counters share all probes, and a longer one costs next to nothing beside the
-    /// values. In LevelDB's 2 KiB, [tuned](Self::tuned) filters of at least 48 bytes match 0.2% of
-    /// absent big-endian counters with values of 1,000 bytes (LevelDB's 99.8%), 0.9% with 500 and
-    /// 3.5% with 300. With 100 bytes a filter has 36 keys, so 98 bytes match 6% (LevelDB's 23%) and
-    /// 132 bytes 4%, in 2 and 2.6 times the memory: [longer
-    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more there.
+    /// neighbouring counters share all probes. In LevelDB's 2 KiB with values of 500 bytes and more
+    /// take [tuned](Self::tuned) filters of 48 bytes: fewer than 1% of absent counters match instead
+    /// of nearly all. With smaller values [longer
+    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more.
     ///
     /// Filters by LevelDB's rule and [`with_num_probes`](Self::with_num_probes) have `len` bytes
-    /// exactly where they would be shorter; tuned ones up to 7 bytes more, the longest of the
-    /// lengths with the fewest flaws, and at most LevelDB's number of probes or 6 to 8.
-    /// [`for_runs`](Self::for_runs) and [`for_false_positive_rate`](Self::for_false_positive_rate)
-    /// do not count what it adds.
+    /// exactly where they would be shorter, tuned ones up to 7 bytes more, and no more probes than
+    /// LevelDB's or 6. [`for_runs`](Self::for_runs) and
+    /// [`for_false_positive_rate`](Self::for_false_positive_rate) do not count what it adds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -158,11 +149,8 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
     /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// With random keys and a `rate` of 0.00001 to 0.2, filters of 16 to 10 million keys measured
-    /// at most 1.25 times `rate`, those of fewer at most 2.2 times. At nine in ten sizes of 1,000
-    /// to 20,000 keys, filters of counters, digits or times match on average at most twice a rate
-    /// of 1%, and four times 0.1%; at the worst, and for digits in steps of 10, 3.2 and 9 times.
-    /// Digits share hashes: filters of 400,000 keys of 16 digits match 2 to 15% instead of 1%.
+    /// Filters of 16 random keys and more have at most a quarter more; real keys may have several
+    /// times the rate, above all digits, many of which share a hash.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
     /// reaches it: 0.233% of absent keys have the hash of one of 10 million keys, for which
@@ -189,19 +177,17 @@ impl BloomFilterPolicy {
     /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
     /// most false positives of random keys, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store)
-    /// (SIGMOD 2017). With filters of 500 keys and more, three levels that each have ten times the
-    /// keys of the one above mostly have 2.2 times fewer false positives than with LevelDB's 10
-    /// bits per key, four levels 2.9 times. Of 75,000 random problems, one in 100 had more than 1.2
-    /// times the least possible sum, the worst 2.2 times.
+    /// (SIGMOD 2017): three levels that each have ten times the keys of the one above have 2.2 times
+    /// fewer false positives than with LevelDB's 10 bits per key, four levels 2.9 times. For filters
+    /// of 100 keys and more: of fewer, what a byte is worth is hardly known.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal
-    /// hashes.
+    /// hashes. The expected sum is never above that of the most equal bits for all keys that fit.
     ///
     /// Share the budget anew at each flush or compaction, and let it grow with the keys: tables
-    /// keep their filters until they are rewritten, so a database that was filled in order came to
-    /// 2.8 times a fixed budget. Never panics. Takes `n log n` time for `n` runs, and some tens of
-    /// kilobytes of memory for each.
+    /// keep their filters until they are rewritten. Never panics. Takes `n log n` time for `n` runs,
+    /// and some kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

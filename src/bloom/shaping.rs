@@ -1,6 +1,5 @@
 //! What decides a shape: numbers only, never a filter's bytes.
 
-mod lattice;
 mod rate;
 mod runs;
 mod sizing;

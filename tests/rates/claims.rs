@@ -1,16 +1,13 @@
 //! Searches for the worst that README and the documentation tell of filters of many sizes: sizes at
 //! random, and those at which earlier searches found the worst.
 //!
-//! `lengths`, `shares`, `sizing`, `tuned` and `keys` search the worst filter of counters, division
-//! of a budget, measured rate, random keys, and few keys.
+//! `lengths`, `runs`, `sizing`, `tuned` and `keys` search the worst filter of counters, division of
+//! a budget, measured rate, random keys, and few keys.
 
 #![expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "small")]
 
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, bloom_hash};
 
-use crate::common::kinds::{
-    COUNTERS, DIGITS, Kind, MICROSECONDS, Run, SPARSE_COUNTERS, SPARSE_DIGITS,
-};
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::{drawn, log_uniform, of_any_magnitude, random_hashes};
 
@@ -69,38 +66,6 @@ fn filters_of_6_to_20_000_keys_are_about_0_45_full() {
     let [least, _, most] =
         percentiles("fill ratio", sizes(6.0, 20e3, 3).take(300).chain([6, 7]).map(fill));
     assert!(least > 0.42 && most < 0.47);
-}
-
-/// The means over starts of the rates of `kinds`, over the rate that filters were made for.
-fn over_asked(asked: f64, kinds: &[Kind], [low, high]: [f64; 2]) -> [f64; 3] {
-    let sizes: Vec<_> = sizes(low, high, 4).take(30).chain([1_315, 3_000, 20_000]).collect();
-    let sizes = sizes.into_iter().filter(|&size| (low..=high).contains(&(size as f64)));
-    let figures = sizes.flat_map(|num_keys| {
-        let policy = BloomFilterPolicy::for_false_positive_rate(asked, num_keys).unwrap();
-        kinds.iter().map(move |kind| {
-            let num_runs = 12.max(100_000 / num_keys as u64);
-            let rates = (0..num_runs).map(|seed| Run::draw(kind, num_keys, seed).rate(policy));
-            let mean = rates.sum::<f64>() / num_runs as f64;
-            (mean / asked, format!("{num_keys} keys, {}", kind.name))
-        })
-    });
-    percentiles(
-        &format!("{} and others over {asked}, {low} to {high} keys", kinds[0].name),
-        figures,
-    )
-}
-
-#[test]
-#[ignore = "a search of minutes"]
-fn filters_made_for_a_rate_match_more_real_keys() {
-    let groups = [&COUNTERS[..], &SPARSE_COUNTERS, &DIGITS, &SPARSE_DIGITS, &MICROSECONDS];
-    for (asked, limits) in [(0.01, [2.0, 3.2]), (0.001, [4.0, 9.0])] {
-        for kinds in groups {
-            let [_, most, all] = over_asked(asked, kinds, [1e3, 2e4]);
-            let is_sparse = kinds[0].name == SPARSE_DIGITS[0].name;
-            assert!(all <= limits[1] && (most <= limits[0] || is_sparse), "{most} {all}");
-        }
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
-use crate::common::kinds::{DIGITS, Run, STEPS};
+use crate::common::kinds::{Run, STEPS};
 use crate::common::log_uniform;
 
 /// The rates of filters with random numbers of counters, in steps of 1, 2, 3 and 10.
@@ -70,45 +70,6 @@ fn one_of_500_tuned_filters_of_1_000_to_100_000_counters_matches_5_percent() {
 fn rate_of_shape(runs: &[Run], num_bytes: usize, num_probes: u8) -> f64 {
     let rates: Vec<_> = runs.iter().map(|run| run.rate_of_shape(num_bytes, num_probes)).collect();
     mean(&rates).max(1e-4)
-}
-
-#[expect(clippy::disallowed_methods, reason = "only compared roughly")]
-fn geometric_mean(ratios: &[f64]) -> f64 {
-    mean(&ratios.iter().map(|ratio| ratio.ln()).collect::<Vec<_>>()).exp()
-}
-
-/// For each least length, the rate of the chosen shape over that of the best of the eight lengths
-/// with the best of 4 to 10 probes, over the chosen length's with 6 probes, and over that of the
-/// first odd length without a factor of 3, 5, 11 or 17.
-#[test]
-fn tuned_lengths_of_few_keys_are_near_the_best_of_seven_more_bytes() {
-    for num_keys in [5, 8, 16] {
-        let kinds = STEPS.iter().chain(&DIGITS[1..2]);
-        let draw =
-            |kind| (0..10_000 / num_keys as u64).map(move |seed| Run::draw(kind, num_keys, seed));
-        let runs: Vec<_> = kinds.flat_map(draw).collect();
-        let of_length = |len| [4, 5, 6, 7, 8, 10].map(|probes| rate_of_shape(&runs, len, probes));
-        let rates: Vec<_> = (31..72).map(of_length).collect();
-        let mut ratios = [const { Vec::new() }; 3];
-        for (least, rates_from) in (31..=64).zip(rates.windows(8)) {
-            let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(least + 1);
-            let shape = policy.shape(num_keys);
-            let added = shape.filter_len() - (least + 1);
-            let rate = rate_of_shape(&runs, least + added, shape.num_probes());
-            let best = rates_from.as_flattened().iter().copied().fold(1.0, f64::min);
-            let has_none = |more: &usize| [2, 3, 5, 11, 17].iter().all(|f| (least + more) % f != 0);
-            let first = (0..8).find(has_none).unwrap_or(added);
-            for (ratios, other) in
-                ratios.iter_mut().zip([best, rates_from[added][2], rates_from[first][2]])
-            {
-                ratios.push(rate / other);
-            }
-        }
-        let means = ratios.each_ref().map(|ratios| geometric_mean(ratios));
-        let worst = ratios[0].iter().copied().fold(0.0, f64::max);
-        println!("{num_keys} keys: {means:.2?} in the mean, at worst {worst:.2} of the best");
-        assert!(means[0] < 1.3 && means[1] < 1.02 && means[2] < 0.95 && worst < 2.0);
-    }
 }
 
 #[test]

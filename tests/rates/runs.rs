@@ -161,16 +161,6 @@ fn bytes_that_would_not_help_are_not_used() {
     assert!((15_000..30_000).contains(&policy.millibits_per_key()), "{policy:?}");
 }
 
-/// Seven probes match fewer keys than the eight of filters with fewer bits and the same length.
-#[test]
-fn a_budget_of_exactly_the_bytes_of_some_filters_gets_the_best_of_their_length() {
-    for (budget, run) in [(2_844, (237, 6)), (240, (20, 7)), (876, (73, 6))] {
-        let [Some(policy)] = policies(budget, &[run])[..] else { panic!("{budget}") };
-        let shape = policy.shape(run.1);
-        assert_eq!((shape.filter_len(), shape.num_probes()), (12, 7), "{budget}");
-    }
-}
-
 #[test]
 fn nearly_all_of_a_budget_is_spent() {
     let runs = [(1, 20_000), (1_000, 20_000)];
@@ -198,27 +188,6 @@ fn runs_with_larger_weights_get_more_bits() {
     assert_eq!(millibits([0, 0]), [None; 2]);
 }
 
-/// Bytes, runs, and the least known sum of rates.
-const TIGHT: [(usize, &[Run], f64); 6] = [
-    (9_999, &[(1, 4), (10, 4), (100, 4), (1_000, 4)], 0.0325),
-    (4_185, &[(461, 9), (4, 9)], 0.0919),
-    (3_537, &[(11, 14), (382, 14)], 0.256),
-    (9_299, &[(8, 84), (1_024, 7)], 0.72),
-    (4_697, &[(512, 4), (4, 272)], 0.82),
-    (56, &[(2, 18), (4, 47)], 0.72),
-];
-
-#[test]
-fn large_runs_get_filters_even_if_these_take_most_of_the_bytes() {
-    let effort = Effort { matches: 30_000, max_lookups: 1 << 22 };
-    for (budget, runs, known) in TIGHT {
-        let policies = policies(budget, runs);
-        let sum = sum(&policies, runs, effort);
-        println!("{runs:?} in {budget} bytes: {sum:.4} {policies:?}");
-        assert!(sum <= 1.1 * known, "{runs:?} in {budget} bytes: {sum}");
-    }
-}
-
 /// The policies with equal bits for all keys, with the most bits for which the filters fit.
 fn equal(budget: usize, runs: &[Run]) -> Option<Vec<Option<BloomFilterPolicy>>> {
     let policies = |millibits| {
@@ -237,8 +206,9 @@ fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Eff
     let mut below = drawn(max as u64);
     let mut ratios = Vec::new();
     while ratios.len() < num_problems {
-        let num_runs = 1 + below(5);
-        let mut draw = || (of_any_magnitude(max, &mut below), of_any_magnitude(max, &mut below));
+        let num_runs = 1 + below(8);
+        let mut draw =
+            || (of_any_magnitude(1000, &mut below), 100 * of_any_magnitude(max / 100, &mut below));
         let runs: Vec<Run> = (0..num_runs).map(|_| draw()).collect();
         let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(23_000));
         let policy = if below(2) == 0 { policy } else { policy.tuned() };
@@ -273,20 +243,20 @@ fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Eff
     ratios.sort_by(f64::total_cmp);
     let [half, most] = [num_problems / 2, num_problems - 1].map(|i| ratios[i]);
     println!(
-        "{num_problems} problems up to {max}: {half:.3} of equal bits' in half, {most:.3} at most"
+        "{num_problems} problems up to {max} keys: {half:.3} of equal bits' in half, {most:.3} at most"
     );
     assert!(half < 0.75, "{ratios:.3?}");
 }
 
 #[test]
 fn equal_bits_are_not_better() {
-    assert_not_worse_than_equal_bits(40, 200, Effort { matches: 4000, max_lookups: 1 << 17 });
+    assert_not_worse_than_equal_bits(40, 2_000, Effort { matches: 4000, max_lookups: 1 << 17 });
 }
 
 #[test]
 #[ignore = "takes minutes with optimization"]
 fn equal_bits_are_not_better_in_1200_problems_of_runs_of_all_sizes() {
-    for max in [20, 300, 100_000] {
+    for max in [300, 3_000, 100_000] {
         let effort = Effort { matches: 20_000, max_lookups: 1 << 21 };
         assert_not_worse_than_equal_bits(400, max, effort);
     }

@@ -144,7 +144,7 @@ fn least_lengths_for_leveldbs_ranges_cost_most_with_small_values() {
         (300, 48, 0.03..0.04, 2.25),
         (300, 64, 0.015..0.025, 2.8),
         (500, 48, 0.007..0.01, 3.25),
-        (1_000, 48, 0.002..0.003, 3.35),
+        (1_000, 48, 0.001..0.003, 3.35),
     ] {
         let builders = [FilterBlockBuilder::new(LEVELDB), plugged_in(min_filter_len)];
         let measured = measure(&COUNTERS[0], 1, (TABLE_LEN, value_len), &builders);
