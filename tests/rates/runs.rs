@@ -243,7 +243,7 @@ fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Eff
     ratios.sort_by(f64::total_cmp);
     let [half, most] = [num_problems / 2, num_problems - 1].map(|i| ratios[i]);
     println!(
-        "{num_problems} problems up to {max} keys: {half:.3} of equal bits' in half, {most:.3} at most"
+        "{num_problems} problems up to {max} keys: {half:.3} of equal bits' in half, {most:.3} most"
     );
     assert!(half < 0.75, "{ratios:.3?}");
 }

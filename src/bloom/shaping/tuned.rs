@@ -82,7 +82,7 @@ pub(super) fn expected(leveldb: BloomFilterShape, num_keys: usize, searches: boo
 fn lengthened(leveldb: BloomFilterShape, min_bytes: usize, num_keys: usize) -> BloomFilterShape {
     let mut lengths = (min_bytes..=min_bytes + 7).rev();
     let num_bytes = lengths.find(|&length| spreads(length)).unwrap_or(min_bytes | 1);
-    let num_probes = leveldb_num_probes(num_bytes as u128 * 8000 / num_keys as u128);
+    let num_probes = leveldb_num_probes((num_bytes as u64).saturating_mul(8000) / num_keys as u64);
     BloomFilterShape { num_bytes, num_probes: num_probes.min(leveldb.num_probes.max(MOST_PROBES)) }
 }
 
@@ -118,7 +118,8 @@ fn spreads(num_bytes: usize) -> bool {
 }
 
 /// How far apart third probes are that meet, squared: the least over pairs of two shares, that of
-/// 2<sup>32</sup> which lies between their bits, and that of the values' range between their values.
+/// 2<sup>32</sup> which lies between their bits, and that of the values' range between their
+/// values.
 ///
 /// Two third probes are `65537 * v` for two numbers `v`, less 2<sup>32</sup> where they exceed it.
 /// They fall on one bit if they are `times` the number of bits apart, and then `65537` divides

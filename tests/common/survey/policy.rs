@@ -5,8 +5,8 @@ use leveldb_filter::BloomFilterPolicy;
 /// The least bytes of bits in LevelDB's filters, however few their keys.
 const MIN_BYTES: usize = 8;
 /// How many bytes shorter than LevelDB's filters tuned ones are at most: so many, or this part.
-const MOST_LEFT_BY_TUNING: usize = 23;
-const PART_LEFT_BY_TUNING: usize = 300;
+const MOST_LEFT_BY_TUNING: usize = 3;
+const PART_LEFT_BY_TUNING: usize = 48;
 /// How many bytes longer than their least length tuned filters are at most.
 const MOST_ADDED_BY_TUNING: usize = 7;
 /// More thousandths of a bit are possible only if a table has very few keys.
