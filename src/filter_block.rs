@@ -4,17 +4,18 @@
 
 use std::{fmt, mem};
 
-use crate::FilterPolicy;
-
-const FILTER_BASE_LG: u8 = 11; // for LevelDB's 2 KiB
+use crate::{BloomHash, FilterPolicy};
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
 /// The calls must match the regular expression `(start_block add_key*)* finish`. An engine calls
 /// `start_block(0)` first, then `add_key` for each key of a data block, and after each data block
 /// `start_block` with the file offset of the next one, past the 5-byte block trailer. Offsets must
-/// not decrease. Keys stay in memory until their range of the file ends. See [`FilterBlockReader`]
-/// for the bytes.
+/// not decrease. See [`FilterBlockReader`] for the bytes.
+///
+/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles. With a policy
+/// that gives no [hashes](FilterPolicy::key_hash) the key itself waits: of many, each takes at most
+/// three times its bytes and 48 bytes more on a 64-bit machine.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -37,12 +38,12 @@ pub struct FilterBlockBuilder<P> {
     policy: P,
     base_lg: u8,
     min_keys: usize,
-    /// The pending keys, back to back.
+    /// The pending keys' hashes, of a policy that gives them.
+    hashes: Vec<BloomHash>,
+    /// The pending keys of other policies, back to back.
     keys: Vec<u8>,
-    /// Where each pending key ends in `keys`.
+    /// Where each of them ends in `keys`.
     ends: Vec<usize>,
-    /// Empty: an allocation to reuse for the next list of pending keys.
-    key_list: Vec<&'static [u8]>,
     /// The finished filters, then what a policy appended before it panicked.
     result: Vec<u8>,
     /// The bytes of the finished filters.
@@ -55,24 +56,31 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts an empty filter block with a filter by `policy` for each 2 KiB of file.
     #[must_use]
     pub const fn new(policy: P) -> Self {
-        Self::with_base_lg(policy, FILTER_BASE_LG)
+        Self {
+            policy,
+            base_lg: 11, // LevelDB's 2 KiB
+            min_keys: 0,
+            hashes: Vec::new(),
+            keys: Vec::new(),
+            ends: Vec::new(),
+            result: Vec::new(),
+            filters_len: 0,
+            filter_offsets: Vec::new(),
+        }
     }
 
-    /// Starts an empty filter block with a filter for each 2<sup>`base_lg`</sup> bytes of data
-    /// blocks: 11 is LevelDB's 2 KiB, 19 is 512 KiB, and 63 makes one filter for any table.
-    /// LevelDB, rusty-leveldb and goleveldb, which [made it an
-    /// option](https://github.com/syndtr/goleveldb/pull/322), read the number from the block.
+    /// Makes a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 11 is LevelDB's 2 KiB,
+    /// 19 is 512 KiB, and 63 makes one filter for any table. LevelDB, rusty-leveldb and goleveldb,
+    /// which [made it an option](https://github.com/syndtr/goleveldb/pull/322), read the number
+    /// from the block.
     ///
-    /// Filters of 1,000 to 20,000 keys are this format's best, and fewer filters take fewer
-    /// offsets. Take 19, [tuned] filters and 4,000 [keys at least](Self::with_min_keys): of absent
-    /// big-endian counters between present ones, 1% match instead of 23% with values of 100 bytes,
-    /// and instead of 99.8% with 1,000. Only random keys gain nothing with values of up to 20
-    /// bytes, and may have fewer false positives with 11 and values above 1,000 bytes, in three
-    /// times the bytes.
+    /// Filters of 1,000 to 20,000 keys are this format's best. Take 19, [tuned] filters and 4,000
+    /// [keys at least](Self::with_min_keys): of absent big-endian counters between present ones, 1%
+    /// match instead of 23% with values of 100 bytes, and instead of 99.8% with 1,000. Random keys
+    /// gain nothing with values below 20 bytes, and with values above 1,000 bytes LevelDB's 2 KiB
+    /// give them fewer false positives in three times the bytes and more.
     ///
-    /// Longer ranges let many keys wait in memory: at most three times their bytes and 64 bytes
-    /// more for each on a 64-bit machine. And a lookup reads up to a cache line for each probe, not
-    /// one or two in all, as with 2 KiB and values of 50 bytes and more.
+    /// A lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
     ///
     /// [tuned]: crate::BloomFilterPolicy::tuned
     ///
@@ -80,34 +88,24 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// If `base_lg` is above 63.
     #[must_use]
-    pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
+    pub const fn with_base_lg(mut self, base_lg: u8) -> Self {
         assert!(base_lg < 64, "base_lg above 63");
-        Self {
-            policy,
-            base_lg,
-            min_keys: 0,
-            keys: Vec::new(),
-            ends: Vec::new(),
-            key_list: Vec::new(),
-            result: Vec::new(),
-            filters_len: 0,
-            filter_offsets: Vec::new(),
-        }
+        self.base_lg = base_lg;
+        self
     }
 
-    /// Lets the range grow until its first filter has at least `min_keys` keys: while there is no
-    /// filter and fewer keys wait, [`start_block`](Self::start_block) doubles the range until it
-    /// reaches the new data block. At most to 2<sup>63</sup> bytes; 0 changes nothing.
+    /// Widens the range until its first filter has at least `min_keys` keys: while there is no
+    /// filter, and some keys but fewer wait, [`start_block`](Self::start_block) doubles the range
+    /// until it reaches the new data block. At most to 2<sup>63</sup> bytes; 0 changes nothing.
     ///
-    /// What a filter is worth depends on the number of its keys, and the values' size decides how
-    /// many a range of bytes has. The first filter decides for the whole table, so keep a range of
-    /// 512 KiB at least:
+    /// What a filter is worth depends on its keys, not on bytes. The first filter decides for the
+    /// whole table, so keep a range of 512 KiB at least:
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
     ///
     /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(2_048);
-    /// let mut builder = FilterBlockBuilder::with_base_lg(policy, 19).with_min_keys(4_000);
+    /// let mut builder = FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000);
     /// for key in 0..20_000_u64 {
     ///     builder.start_block(key * 5_000); // one value of 5,000 bytes for each data block
     ///     builder.add_key(&key.to_be_bytes());
@@ -115,10 +113,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// assert_eq!(builder.finish().last(), Some(&25)); // a filter for each 32 MiB, 6,711 keys
     /// ```
     ///
-    /// With values of one size, at most about twice `min_keys` keys wait at a time, or those of a
-    /// range that need not grow. Digits in UTF-16 big-endian gain least: among several thousand
-    /// keys, 5% of absent ones share a key's hash, among some 500, 2%. Of 12 digits 3% do among
-    /// 60,000, which a filter has where small values follow large ones.
+    /// With data blocks of one size in the file, at most about twice `min_keys` keys wait at a
+    /// time, or those of a range that need not grow. Digits in UTF-16 big-endian gain least: among
+    /// several thousand keys, 5% of absent ones share a key's hash.
     #[must_use]
     pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
         self.min_keys = min_keys;
@@ -129,24 +126,24 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// First makes the missing filters of all earlier ranges, in the policy's time and time linear
     /// in their number. Each takes a 4-byte offset, so a far too large `block_offset` may take more
-    /// memory than there is.
+    /// memory than there is, which may end the process.
     ///
     /// # Panics
     ///
     /// - If the range's filter has been made already: readers would miss the keys added to it.
     ///   LevelDB checks this in debug builds only.
-    /// - If the policy panics, or the number of filters exceeds the address space. The builder is
-    ///   then as it was before the call.
+    /// - If the policy panics, gives a hash for some keys only, or the allocator refuses the memory
+    ///   for the offsets. The builder is then as it was before the call.
     /// - If the filters reach 4 GiB, where the format's offsets end; later calls then panic, too.
     pub fn start_block(&mut self, block_offset: u64) {
         let mut base_lg = self.base_lg;
-        if self.filter_offsets.is_empty() && self.ends.len() < self.min_keys {
+        if self.filter_offsets.is_empty() && (1..self.min_keys).contains(&self.num_pending()) {
             while base_lg < 63 && block_offset >> base_lg > 0 {
                 base_lg += 1;
             }
         }
-        let filter_index = usize::try_from(block_offset >> base_lg)
-            .expect("capacity overflow: more filters than the address space has bytes");
+        let filter_index =
+            usize::try_from(block_offset >> base_lg).expect("capacity overflow: too many filters");
         let num_filters = self.filter_offsets.len();
         assert!(
             filter_index >= num_filters,
@@ -154,7 +151,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         );
         if filter_index > num_filters {
             // Before the filter is made, so that a panic changes nothing.
-            self.filter_offsets.reserve(filter_index - num_filters);
+            let room = self.filter_offsets.try_reserve(filter_index - num_filters);
+            room.expect("capacity overflow: too many filters");
             self.generate_filter();
             // The ranges that a large block spans get empty filters.
             let offset = self.next_offset();
@@ -163,11 +161,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.base_lg = base_lg;
     }
 
-    /// Adds a copy of `key` to the current data block; before the first `start_block`, to the one
-    /// at 0.
+    /// Adds `key` to the current data block; before the first `start_block`, to the one at 0.
     pub fn add_key(&mut self, key: &[u8]) {
-        self.keys.extend_from_slice(key);
-        self.ends.push(self.keys.len());
+        if let Some(hash) = self.policy.key_hash(key) {
+            self.hashes.push(hash);
+        } else {
+            self.keys.extend_from_slice(key);
+            self.ends.push(self.keys.len());
+        }
     }
 
     /// Makes the filter of the pending keys, and returns the whole filter block: 5 bytes without
@@ -175,10 +176,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Panics
     ///
-    /// If the filters have 4 GiB or more in all, or if the policy panics.
+    /// If the filters have 4 GiB or more in all, or where the policy makes `start_block` panic.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        if !self.ends.is_empty() {
+        if self.num_pending() > 0 {
             self.generate_filter();
         }
         let array_offset = self.next_offset();
@@ -193,23 +194,25 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Makes the filter of the pending keys, if there are any, and removes them.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
+        self.result.truncate(self.filters_len);
         if !self.ends.is_empty() {
-            let mut keys = mem::take(&mut self.key_list);
+            assert!(self.hashes.is_empty(), "key_hash gives a hash for some keys only");
             let mut start = 0;
-            let ends = self.ends.iter();
-            keys.extend(ends.map(|&end| &self.keys[mem::replace(&mut start, end)..end]));
-            self.result.truncate(self.filters_len);
+            let key = |&end| &self.keys[mem::replace(&mut start, end)..end];
+            let keys: Vec<_> = self.ends.iter().map(key).collect();
             self.policy.create_filter(&keys, &mut self.result);
-            self.filters_len = self.result.len();
-
-            // Collecting an empty vector in place keeps its allocation and ends the borrow. The
-            // standard library does not promise it; `tests/allocations.rs` checks it.
-            keys.clear();
-            self.key_list = keys.into_iter().map(|_| &[][..]).collect();
-            self.keys.clear();
-            self.ends.clear();
+        } else if !self.hashes.is_empty() {
+            self.policy.create_filter_of_hashes(&self.hashes, &mut self.result);
         }
+        self.filters_len = self.result.len();
+        self.hashes.clear();
+        self.keys.clear();
+        self.ends.clear();
         self.filter_offsets.push(offset);
+    }
+
+    fn num_pending(&self) -> usize {
+        self.hashes.len() + self.ends.len()
     }
 
     fn next_offset(&self) -> u32 {
@@ -223,7 +226,7 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
             .field("policy", &self.policy)
             .field("base_lg", &self.base_lg)
             .field("filters", &self.filter_offsets.len())
-            .field("pending_keys", &self.ends.len())
+            .field("pending_keys", &(self.hashes.len() + self.ends.len()))
             .finish_non_exhaustive()
     }
 }
@@ -246,12 +249,14 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. Unlike in
 /// LevelDB, so do lookups with a `base_lg` of 64 or more (undefined in C++) and with equal offsets
 /// outside the filters ("no keys" in C++).
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct FilterBlockReader<P, B> {
     policy: P,
     contents: B,
     frame: Frame,
 }
+
+impl<P: Copy, B: ?Sized> Copy for FilterBlockReader<P, &B> {}
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads where the filters of a block are, in constant time.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::BloomHash;
+
 /// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
 /// A storage engine stores a filter beside the keys and checks it before it reads them. Implement
@@ -15,6 +17,9 @@ use std::sync::Arc;
 /// Keys that the engine's comparator considers equal must look the same to a filter: if the
 /// comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators) in one that
 /// normalises keys, under a name of the engine's own.
+///
+/// A wrapper may give [hashes](FilterPolicy::key_hash) where its filters depend on them and their
+/// number alone, so not if it drops repeated keys; otherwise builders keep its keys.
 ///
 /// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round, so
 /// that it sees user keys. Whatever takes no `FilterPolicy` ([`bloom_hash`](crate::bloom_hash) and
@@ -46,6 +51,27 @@ pub trait FilterPolicy: Send + Sync {
     /// must be `true` for each of its keys, and should be `false` for most others. Implementations
     /// must not panic on any bytes, since a disk may return corrupt ones.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
+
+    /// The hash by which [`create_filter_of_hashes`](Self::create_filter_of_hashes) knows `key`, so
+    /// that a builder keeps 4 bytes instead of the key: `Some` for every key, or for none.
+    ///
+    /// Provided: `None`. Whoever overrides it must override the other method, too.
+    #[inline]
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        let _ = key;
+        None
+    }
+
+    /// Appends the bytes that [`create_filter`](Self::create_filter) appends for keys with these
+    /// [hashes](Self::key_hash).
+    ///
+    /// # Panics
+    ///
+    /// Unless it is overridden: a filter without its keys would lose them.
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        let _ = (hashes, dst);
+        panic!("{} overrides key_hash, but not create_filter_of_hashes", self.name());
+    }
 }
 
 macro_rules! forward {
@@ -61,6 +87,15 @@ macro_rules! forward {
 
             fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
                 (**self).key_may_match(key, filter)
+            }
+
+            #[inline]
+            fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+                (**self).key_hash(key)
+            }
+
+            fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+                (**self).create_filter_of_hashes(hashes, dst);
             }
         }
     )*};

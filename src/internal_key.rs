@@ -1,6 +1,6 @@
 //! Filters of user keys, made of internal keys.
 
-use crate::FilterPolicy;
+use crate::{BloomHash, FilterPolicy};
 
 /// For engines that pass internal keys to their filter blocks: makes filters of the user keys.
 ///
@@ -61,8 +61,18 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         self.user_policy.key_may_match(extract_user_key(key), filter)
     }
+
+    #[inline]
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        self.user_policy.key_hash(extract_user_key(key))
+    }
+
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        self.user_policy.create_filter_of_hashes(hashes, dst);
+    }
 }
 
+#[inline]
 fn extract_user_key(internal_key: &[u8]) -> &[u8] {
     internal_key.split_last_chunk::<8>().map_or(internal_key, |(user_key, _trailer)| user_key)
 }

@@ -6,6 +6,7 @@ mod common;
 mod format {
     mod api;
     mod block_builder;
+    mod block_hashes;
     mod block_reader;
     mod choices;
     mod creating;

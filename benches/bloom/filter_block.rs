@@ -29,7 +29,7 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn build(self, policy: impl FilterPolicy, base_lg: u8) -> Vec<u8> {
-        let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
+        let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
         for (block_offset, keys) in self.blocks() {
             builder.start_block(block_offset);
             for key in keys {

@@ -50,7 +50,7 @@ fn builders(bits_per_key: usize) -> [Builder; 2] {
         InternalKeyPolicy::new(policy.with_min_filter_len(len))
     };
     [
-        FilterBlockBuilder::with_base_lg(with_min_len(2_048), 19).with_min_keys(4_000),
+        FilterBlockBuilder::new(with_min_len(2_048)).with_base_lg(19).with_min_keys(4_000),
         FilterBlockBuilder::new(with_min_len(48)),
     ]
 }

@@ -10,17 +10,20 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 /// ```
 /// use leveldb_filter::{BloomFilter, InvalidFilter};
 ///
-/// assert_eq!(BloomFilter::new([6]).unwrap_err(), InvalidFilter::TooShort { len: 1 });
+/// let error = BloomFilter::new([6]).unwrap_err();
+/// assert!(matches!(error, InvalidFilter::TooShort { len: 1, .. }));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidFilter {
     /// Too short for bits and the number of probes. In LevelDB no key matches.
+    #[non_exhaustive]
     TooShort {
         /// The length in bytes, 0 or 1.
         len: usize,
     },
     /// A number of probes above 30, which LevelDB reserves for future encodings: every key matches.
+    #[non_exhaustive]
     ReservedProbeCount {
         /// The filter's last byte.
         num_probes: u8,

@@ -31,11 +31,13 @@ use crate::{BloomHash, bloom_hash};
 /// assert_eq!(matches, [true, true, false]);
 /// # Ok::<(), leveldb_filter::InvalidFilter>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct BloomFilter<B> {
     pub(super) bytes: B,
     pub(super) probes: Probes,
 }
+
+impl<B: ?Sized> Copy for BloomFilter<&B> {}
 
 impl BloomFilter<Vec<u8>> {
     /// An empty filter to insert keys into, such as a memtable's.

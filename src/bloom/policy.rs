@@ -7,7 +7,7 @@ use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
 use crate::hash::{BLOOM_SEED, hash};
-use crate::{BloomHash, FilterBlockReader, FilterPolicy};
+use crate::{BloomHash, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -35,8 +35,8 @@ use crate::{BloomHash, FilterBlockReader, FilterPolicy};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    /// Thousandths of a bit per key: more than a usize of them, so that any `bits_per_key` fits.
-    millibits_per_key: u128,
+    /// Thousandths of a bit per key.
+    millibits_per_key: u64,
     rule: ShapeRule,
     /// The fewest bytes of bits for a key or more; 0 if LevelDB's 8 do.
     min_bytes: usize,
@@ -67,19 +67,19 @@ impl BloomFilterPolicy {
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of
-    /// keys. Mirrors `NewBloomFilterPolicy`.
+    /// keys; 2<sup>64</sup> thousandths and more count as one less. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
-        Self::from_millibits(bits_per_key as u128 * 1000)
+        Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
     #[must_use]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        Self::from_millibits(millibits as u128)
+        Self::from_millibits(millibits as u64)
     }
 
-    const fn from_millibits(millibits_per_key: u128) -> Self {
+    const fn from_millibits(millibits_per_key: u64) -> Self {
         Self { millibits_per_key, rule: ShapeRule::LevelDb, min_bytes: 0, name: Self::NAME }
     }
 
@@ -110,23 +110,23 @@ impl BloomFilterPolicy {
     /// 4. Among tuned filters these are rare. [Longer
     /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and should come first.
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer, mostly an odd number. Filters of many random
-    /// keys have a fifth fewer false positives, those of fewer than 100 a few per cent more. With 10
-    /// bits per key filters of more than 28,000 keys get two more probes, which makes lookups
-    /// slower. The choice takes about a microsecond, is the same on every platform, and may change
-    /// with a version, which readers do not notice.
+    /// A filter takes LevelDB's bytes or slightly fewer, mostly an odd number. Filters of many
+    /// random keys have a fifth fewer false positives, those of fewer than 100 a few per cent more.
+    /// With 10 bits per key filters of more than 28,000 keys get two more probes, which makes
+    /// lookups slower. The choice takes about a microsecond, is the same on every platform, and may
+    /// change with a version, which readers do not notice.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
     }
 
     /// Filters of a key or more with at least `len` bytes, the one for the number of probes
-    /// included. 0 to 9 change nothing: LevelDB's shortest filters have 9, tuned ones 8.
+    /// included. Without it, LevelDB's shortest filters have 9, tuned ones 8.
     ///
     /// For ranges with few keys: LevelDB's filters of up to 6 keys have 64 bits, in which
     /// neighbouring counters share all probes. In LevelDB's 2 KiB with values of 500 bytes and more
-    /// take [tuned](Self::tuned) filters of 48 bytes: fewer than 1% of absent counters match instead
-    /// of nearly all. With smaller values [longer
+    /// take [tuned](Self::tuned) filters of 48 bytes: fewer than 1% of absent counters match
+    /// instead of nearly all. With smaller values [longer
     /// ranges](crate::FilterBlockBuilder::with_min_keys) do more.
     ///
     /// Filters by LevelDB's rule and [`with_num_probes`](Self::with_num_probes) have `len` bytes
@@ -143,7 +143,7 @@ impl BloomFilterPolicy {
     /// ```
     #[must_use]
     pub const fn with_min_filter_len(self, len: usize) -> Self {
-        Self { min_bytes: if len > 9 { len - 1 } else { 0 }, ..self }
+        Self { min_bytes: if len > 8 { len - 1 } else { 0 }, ..self }
     }
 
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
@@ -177,17 +177,17 @@ impl BloomFilterPolicy {
     /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
     /// most false positives of random keys, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store)
-    /// (SIGMOD 2017): three levels that each have ten times the keys of the one above have 2.2 times
-    /// fewer false positives than with LevelDB's 10 bits per key, four levels 2.9 times. For filters
-    /// of 100 keys and more: of fewer, what a byte is worth is hardly known.
+    /// (SIGMOD 2017): three levels that each have ten times the keys of the one above have 2.2
+    /// times fewer false positives than with LevelDB's 10 bits per key, four levels 2.9 times. For
+    /// filters of 100 keys and more: of fewer, what a byte is worth is hardly known.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal
     /// hashes. The expected sum is never above that of the most equal bits for all keys that fit.
     ///
     /// Share the budget anew at each flush or compaction, and let it grow with the keys: tables
-    /// keep their filters until they are rewritten. Never panics. Takes `n log n` time for `n` runs,
-    /// and some kilobytes of memory for each.
+    /// keep their filters until they are rewritten. Never panics. Takes `n log n` time for `n`
+    /// runs, and some kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
@@ -202,8 +202,9 @@ impl BloomFilterPolicy {
 
     /// Thousandths of a bit per key, or `usize::MAX` if they exceed it.
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "at most `usize::MAX`")]
     pub const fn millibits_per_key(&self) -> usize {
-        let most = usize::MAX as u128;
+        let most = usize::MAX as u64;
         (if self.millibits_per_key < most { self.millibits_per_key } else { most }) as usize
     }
 
@@ -211,7 +212,8 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if the number of bits exceeds a `usize`.
+    /// With "capacity overflow", if the number of bits, or that of 7 bytes more than a least
+    /// length, exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
@@ -265,6 +267,17 @@ impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
     }
 }
 
+impl<B: AsRef<[u8]>> FilterBlockReader<InternalKeyPolicy<BloomFilterPolicy>, B> {
+    /// [`key_may_match`](Self::key_may_match) for internal keys of the user key with this
+    /// [`bloom_hash`](crate::bloom_hash).
+    #[inline]
+    #[must_use]
+    pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
+        let policy = BloomFilterPolicy::default();
+        self.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
+    }
+}
+
 /// LevelDB's recommendation: 10 bits per key.
 impl Default for BloomFilterPolicy {
     fn default() -> Self {
@@ -273,7 +286,7 @@ impl Default for BloomFilterPolicy {
 }
 
 impl FilterPolicy for BloomFilterPolicy {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.name
     }
 
@@ -296,6 +309,17 @@ impl FilterPolicy for BloomFilterPolicy {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
             key_may_match_once(key, bits, num_probes)
         })
+    }
+
+    /// The key's [`bloom_hash`].
+    #[inline]
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        Some(bloom_hash(key))
+    }
+
+    /// [`create_filter`](FilterPolicy::create_filter) by the keys' [`bloom_hash`], in any order.
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        create(self.shape(hashes.len()), hashes, dst);
     }
 }
 

@@ -30,8 +30,8 @@ pub struct BloomFilterShape {
 
 impl BloomFilterShape {
     /// LevelDB's shape for `num_keys` keys; `None` if its number of bits exceeds a `usize`.
-    pub(super) fn leveldb(num_keys: usize, millibits_per_key: u128) -> Option<Self> {
-        let millibits = millibits_per_key.checked_mul(num_keys as u128)?;
+    pub(super) fn leveldb(num_keys: usize, millibits_per_key: u64) -> Option<Self> {
+        let millibits = u128::from(millibits_per_key) * num_keys as u128;
         // A division of 64 bits takes a fraction of the time.
         let num_bits = u64::try_from(millibits)
             .map_or_else(|_| millibits.div_ceil(1000), |millibits| millibits.div_ceil(1000).into());
@@ -66,7 +66,7 @@ impl BloomFilterShape {
 /// 0.69 is ln 2, rounded down to reduce probing cost a little: 69 per 100,000 millibits. From
 /// 44,000 millibits up it is 30, so products stay small.
 #[expect(clippy::cast_possible_truncation, reason = "at most 30 of 44 bits")]
-pub(super) fn leveldb_num_probes(millibits_per_key: u128) -> u8 {
+pub(super) fn leveldb_num_probes(millibits_per_key: u64) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;
     ((millibits * 69 / 100_000) as u8).max(1)
 }

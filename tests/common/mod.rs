@@ -22,7 +22,7 @@
 //! | `bloom/measure.rs` | `rates/measured.rs` |
 //! | `bloom/shaping/`: `tuned` | `format/choices.rs`, `rates/tuned.rs`, `rates/keys.rs`, `rates/tables.rs` |
 //! | `bloom/shaping/`: lengths, rates, runs | `rates/lengths.rs`, `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
-//! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_reader.rs` |
+//! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_hashes.rs`, `format/block_reader.rs` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |

@@ -90,6 +90,14 @@ fn a_wrapper_that_cuts_keys_loses_keys_unless_it_is_inside_internal_key_policy()
     assert!(num_lost(IgnoreTag(InternalKeyPolicy::new(POLICY))) > 0);
 }
 
+/// Two implementations for types that are `Copy`, between which the compiler cannot choose.
+trait NotCopy<A> {
+    fn assert() {}
+}
+
+impl<T> NotCopy<()> for T {}
+impl<T: Copy> NotCopy<u8> for T {}
+
 #[test]
 fn types_have_the_common_traits() {
     fn assert_is_value<T: Copy + Debug + Default + Eq + Hash + Send + Sync + 'static>() {}
@@ -113,10 +121,13 @@ fn types_have_the_common_traits() {
     assert_is_shared::<BloomFilterBuilder>();
     assert_is_shared::<BloomFilter<Vec<u8>>>();
     assert_is_equal::<BloomFilter<&[u8]>>();
-    assert_is_equal::<BloomFilter<[u8; 9]>>();
+    assert_is_copied::<BloomFilter<&[u8; 9]>>();
     assert_is_shared::<FilterBlockBuilder<BloomFilterPolicy>>();
     assert_is_shared::<FilterBlockReader<BloomFilterPolicy, Vec<u8>>>();
     assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
+    // A copy of an owned buffer would be made unseen.
+    <BloomFilter<[u8; 9]> as NotCopy<_>>::assert();
+    <FilterBlockReader<BloomFilterPolicy, [u8; 9]> as NotCopy<_>>::assert();
 }
 
 #[test]
@@ -216,7 +227,7 @@ fn probe_counts_and_base_lgs_out_of_range_panic() {
     }
     for base_lg in [64, 255] {
         let message = "base_lg above 63";
-        assert_panics(message, || _ = FilterBlockBuilder::with_base_lg(POLICY, base_lg));
+        assert_panics(message, || _ = FilterBlockBuilder::new(POLICY).with_base_lg(base_lg));
     }
 }
 
@@ -232,22 +243,24 @@ fn a_block_offset_before_the_range_of_the_last_filter_panics() {
 
 #[test]
 fn a_length_above_usize_panics_and_leaves_buffers_unchanged() {
-    let longest = BloomFilterPolicy::new(usize::MAX);
-    assert_eq!(longest.shape(1).filter_len(), usize::MAX / 8 + 2);
-    assert_eq!(longest.shape(1).num_bits(), (usize::MAX as u64).saturating_add(1));
+    let longest = BloomFilterPolicy::from_millibits_per_key(usize::MAX);
+    assert_eq!(longest.shape(1000).filter_len(), usize::MAX / 8 + 2);
+    assert_eq!(longest.shape(1000).num_bits(), (usize::MAX as u64).saturating_add(1));
     assert_eq!(longest.shape(0).filter_len(), 9);
     assert_eq!(longest.millibits_per_key(), usize::MAX);
+    assert_eq!(BloomFilterPolicy::new(usize::MAX).millibits_per_key(), usize::MAX);
 
     let message = "capacity overflow";
-    let in_thousandths = BloomFilterPolicy::from_millibits_per_key(usize::MAX);
-    assert_panics(message, || _ = in_thousandths.shape(1001));
+    assert_panics(message, || _ = longest.shape(1001));
     let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1);
+    let keys = [b"fig".as_slice(); 1001];
     for policy in [policy, policy.tuned()] {
         let mut dst = b"before".to_vec();
-        assert_panics(message, || policy.create_filter(&[b"fig", b"lime"], &mut dst));
-        let mut builder = BloomFilterBuilder::new();
-        builder.extend(["fig", "lime"]);
+        assert_panics(message, || policy.create_filter(&keys, &mut dst));
+        let hashes = [BloomHash::default(); 1001];
+        assert_panics(message, || policy.create_filter_of_hashes(&hashes, &mut dst));
+        let mut builder = BloomFilterBuilder::from_iter(keys);
         assert_panics(message, || builder.finish_into(policy, &mut dst));
-        assert_eq!((dst.as_slice(), builder.len()), (&b"before"[..], 2));
+        assert_eq!((dst.as_slice(), builder.len()), (&b"before"[..], keys.len()));
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn build(
     base_lg: u8,
     blocks: &[(u64, Vec<Vec<u8>>)],
 ) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
+    let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
     for (block_offset, keys) in blocks {
         builder.start_block(*block_offset);
         for key in keys {
@@ -82,6 +82,7 @@ proptest! {
                 prop_assert!(reader.key_may_match(offset, &key));
                 prop_assert!(reader.hash_may_match(offset, bloom_hash(&key)));
                 prop_assert!(reader_of_user_keys.key_may_match(offset, &key));
+                prop_assert!(reader_of_user_keys.hash_may_match(offset, bloom_hash(user_key)));
                 prop_assert!(reference::block_key_may_match(&expected, offset, &key));
                 prop_assert!(reference::block_key_may_match(&of_user_keys, offset, user_key));
             }
@@ -129,7 +130,7 @@ fn a_bare_user_key_is_found_by_the_inner_policy_but_not_by_internal_key_policy()
 #[cfg(target_pointer_width = "32")]
 fn a_filter_index_above_32_bits_panics() {
     // Truncated to 32 bits, it would be 0.
-    let message = "capacity overflow: more filters than the address space has bytes";
+    let message = "capacity overflow: too many filters";
     assert_panics(message, || FilterBlockBuilder::new(POLICY).start_block(1 << 43));
 }
 
@@ -185,11 +186,15 @@ fn a_panic_in_a_policy_leaves_the_builder_unchanged() {
 
 #[test]
 fn an_offset_beyond_the_address_space_panics_and_leaves_the_builder_unchanged() {
-    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 0);
-    builder.add_key(b"fig");
-    assert_panics("capacity overflow", || builder.start_block(u64::MAX));
-    builder.add_key(b"lime");
-    assert_eq!(builder.finish(), build(POLICY, 0, &[(0, vec![b"fig".into(), b"lime".into()])]));
+    // 2^55 bytes of offsets exceed only what any allocator has.
+    for base_lg in [0, 11] {
+        let mut builder = FilterBlockBuilder::new(POLICY).with_base_lg(base_lg);
+        builder.add_key(b"fig");
+        assert_panics("capacity overflow", || builder.start_block(u64::MAX));
+        builder.add_key(b"lime");
+        let keys = vec![b"fig".into(), b"lime".into()];
+        assert_eq!(builder.finish(), build(POLICY, base_lg, &[(0, keys)]));
+    }
 }
 
 /// A 2 MiB table of a database with user keys of 16 bytes, divided into data blocks by LevelDB's

@@ -1,6 +1,8 @@
 //! Reading filter blocks: the oracle's answers on any bytes.
 
-use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockReader, bloom_hash, bloom_hashes};
+use leveldb_filter::{
+    BloomFilterPolicy, BloomHash, FilterBlockReader, InternalKeyPolicy, bloom_hash, bloom_hashes,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -16,6 +18,7 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 #[track_caller]
 fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
     let reader = FilterBlockReader::new(POLICY, contents);
+    let of_internal_keys = FilterBlockReader::new(InternalKeyPolicy::new(POLICY), contents);
     let is_past_all = block_offset >> reader.base_lg() >= reader.num_filters() as u64;
     assert!(!is_past_all || reader.filter(block_offset).is_none());
     let may_match = reference::block_key_may_match(contents, block_offset, key);
@@ -23,9 +26,10 @@ fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
         (
             reader.filter(block_offset),
             reader.key_may_match(block_offset, key),
-            reader.hash_may_match(block_offset, bloom_hash(key))
+            reader.hash_may_match(block_offset, bloom_hash(key)),
+            of_internal_keys.hash_may_match(block_offset, bloom_hash(key))
         ),
-        (reference::block_filter(contents, block_offset), may_match, may_match),
+        (reference::block_filter(contents, block_offset), may_match, may_match, may_match),
         "key {key:02x?} at block offset {block_offset} in filter block {contents:02x?}"
     );
 }

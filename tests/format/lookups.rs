@@ -24,10 +24,13 @@ fn filter_of_hashes(num_probes: u8, hashes: &[u32]) -> Vec<u8> {
 
 #[test]
 fn filters_below_two_bytes_are_too_short_and_probe_counts_above_30_reserved() {
-    let too_short = |len| Err(InvalidFilter::TooShort { len });
-    assert_eq!(BloomFilter::new(&[][..]), too_short(0));
+    let is_too_short = |bytes: &[u8]| match BloomFilter::new(bytes) {
+        Err(InvalidFilter::TooShort { len, .. }) => len == bytes.len(),
+        _ => false,
+    };
+    assert!(is_too_short(&[]));
     for last in 0..=255 {
-        assert_eq!(BloomFilter::new(&[last][..]), too_short(1));
+        assert!(is_too_short(&[last]));
         for num_bytes in [1, 2, 8, 9, 1000] {
             let bytes = [noise(num_bytes, 1), vec![last]].concat();
             match BloomFilter::new(bytes.as_slice()) {
@@ -38,10 +41,11 @@ fn filters_below_two_bytes_are_too_short_and_probe_counts_above_30_reserved() {
                     assert_eq!(filter.shape().num_bits(), num_bytes as u64 * 8);
                     assert_eq!(filter.shape().filter_len(), bytes.len());
                 }
-                Err(error) => {
+                Err(InvalidFilter::ReservedProbeCount { num_probes, .. }) => {
+                    assert_eq!(num_probes, last);
                     assert!(last > 30, "{last}");
-                    assert_eq!(error, InvalidFilter::ReservedProbeCount { num_probes: last });
                 }
+                Err(error) => panic!("{error}"),
             }
         }
     }

@@ -57,7 +57,7 @@ impl Level {
         let mut keys = words(1).map(u64::to_le_bytes);
         let (mut filter_bytes, mut num_matches, mut num_lookups) = (0, 0, 0);
         for _ in 0..self.num_tables {
-            let mut builder = FilterBlockBuilder::with_base_lg(policy, BASE_LG);
+            let mut builder = FilterBlockBuilder::new(policy).with_base_lg(BASE_LG);
             for offset in self.offsets() {
                 builder.start_block(offset);
                 keys.by_ref().take(self.keys_per_block()).for_each(|key| builder.add_key(&key));

@@ -22,7 +22,7 @@ const NUM_KEYS: usize = 60_000;
 /// As the documentation recommends it.
 fn recommended() -> Builder {
     let policy = LEVELDB.tuned().with_min_filter_len(2_048);
-    FilterBlockBuilder::with_base_lg(policy, 19).with_min_keys(4_000)
+    FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000)
 }
 
 /// Tuned filters for LevelDB's ranges.
@@ -160,7 +160,7 @@ fn least_lengths_for_leveldbs_ranges_cost_most_with_small_values() {
 #[test]
 fn digits_in_utf_16_match_5_percent_in_longer_ranges_and_2_percent_of_500_keys() {
     let policy = LEVELDB.tuned().with_min_filter_len(2_048);
-    let few = FilterBlockBuilder::with_base_lg(policy, 14).with_min_keys(500);
+    let few = FilterBlockBuilder::new(policy).with_base_lg(14).with_min_keys(500);
     for (value_len, builder, rates) in [
         (100, recommended(), 0.045..0.065),
         (1_000, recommended(), 0.045..0.065),
@@ -252,7 +252,8 @@ fn tables_whose_values_change_between_many_sizes_match_hardly_more() {
 
 /// Runs of 60,000 keys with values of 100 bytes, for tuned filters with each of `base_lgs`.
 fn by_ranges<const N: usize>(kind: &Kind, num_runs: u64, base_lgs: [u8; N]) -> Vec<(f64, usize)> {
-    let tuned = base_lgs.map(|base_lg| FilterBlockBuilder::with_base_lg(LEVELDB.tuned(), base_lg));
+    let tuned =
+        base_lgs.map(|base_lg| FilterBlockBuilder::new(LEVELDB.tuned()).with_base_lg(base_lg));
     let builders: Vec<_> = std::iter::once(FilterBlockBuilder::new(LEVELDB)).chain(tuned).collect();
     let measured = measure(kind, num_runs, (LARGE_TABLE_LEN, 100), &builders);
     println!("{:21} {measured:?}", kind.name);

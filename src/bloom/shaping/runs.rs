@@ -48,7 +48,7 @@ impl SortedRun {
 #[derive(Clone, Copy)]
 struct Choice {
     /// For each key; `None` are no filters.
-    millibits: Option<u128>,
+    millibits: Option<u64>,
     /// Of all filters, the bytes of the probe counts included.
     len: usize,
     /// Times the run's weight.
@@ -61,7 +61,7 @@ fn worth([less, more]: [Choice; 2]) -> f64 {
 }
 
 /// Filters of so many millibits per key, if they can be made.
-fn choice(run: &SortedRun, millibits: u128, searches: bool) -> Option<Choice> {
+fn choice(run: &SortedRun, millibits: u64, searches: bool) -> Option<Choice> {
     let leveldb = BloomFilterShape::leveldb(run.keys_per_filter, millibits)?;
     let Expected { shape, rate } = expected(leveldb, run.keys_per_filter, searches);
     let len = run.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
@@ -70,7 +70,7 @@ fn choice(run: &SortedRun, millibits: u128, searches: bool) -> Option<Choice> {
 
 /// The longest filters of at most so many bytes each, if they can be made.
 fn longest(run: &SortedRun, num_bytes: usize) -> Option<Choice> {
-    choice(run, num_bytes as u128 * 8000 / run.keys_per_filter as u128, false)
+    choice(run, (num_bytes as u64).checked_mul(8000)? / run.keys_per_filter as u64, false)
 }
 
 /// What a run may have: choices of ever more bytes, beginning with none, each worth less per byte
@@ -153,7 +153,7 @@ fn equal_bits(total_len: usize, runs: &[SortedRun], hulls: &[Vec<Choice>]) -> Op
 }
 
 /// For each run the millibits per key of tuned filters; `None` is a run without filters.
-pub(in crate::bloom) fn millibits_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<u128>> {
+pub(in crate::bloom) fn millibits_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<u64>> {
     let hulls: Vec<_> = runs.iter().map(|run| hull(run, total)).collect();
     let mut best = by_worth(total, runs, &hulls);
     for (best, run) in best.iter_mut().zip(runs) {

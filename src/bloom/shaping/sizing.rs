@@ -5,7 +5,7 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 
 /// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
 /// have at most `rate`.
-pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<u128> {
+pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<u64> {
     if !(rate > 0.0 && rate < 1.0) {
         return None;
     }
@@ -15,14 +15,14 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
     };
     // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the
     // same on every platform.
-    let most = u128::from(NUM_HASHES - 1) * 1000 / num_keys.max(1) as u128;
+    let most = (NUM_HASHES - 1) * 1000 / num_keys.max(1) as u64;
     if !reaches(most) {
         return None;
     }
     // Rates mostly fall with each bit.
     let (mut low, mut enough) = (0, most);
     while low < enough {
-        let middle = u128::midpoint(low, enough);
+        let middle = u64::midpoint(low, enough);
         if reaches(middle) { enough = middle } else { low = middle + 1 }
     }
     Some(enough)

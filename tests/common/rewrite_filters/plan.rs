@@ -155,7 +155,7 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
 }
 
 fn made(policy: BloomFilterPolicy, keys: &KeySurvey, trailer_len: usize) -> Vec<u8> {
-    let builder = FilterBlockBuilder::with_base_lg(policy, BASE_LG).with_min_keys(MIN_KEYS);
+    let builder = FilterBlockBuilder::new(policy).with_base_lg(BASE_LG).with_min_keys(MIN_KEYS);
     let of = keys.candidates.iter().find(|of| of.trailer_len == trailer_len);
     filter_block(builder, &keys.blocks, &of.unwrap_or(keys.likeliest()).hashes)
 }

@@ -150,7 +150,7 @@ impl FilterBlock {
         let end = survey.blocks.last().map_or(0, |block| block.end);
         let has_room = end >> reader.base_lg() <= contents.len() as u64 / 4;
         let remakes = |policy, keys: &Keys| {
-            let builder = FilterBlockBuilder::with_base_lg(policy, reader.base_lg());
+            let builder = FilterBlockBuilder::new(policy).with_base_lg(reader.base_lg());
             contents == filter_block(builder, &survey.blocks, &keys.hashes)
         };
         let fits = survey.candidates.iter().map(|keys| {

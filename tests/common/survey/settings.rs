@@ -118,8 +118,8 @@ impl Setting {
             }
             Writer::ThisCrate => format!(
                 "cargo run --release --example rewrite_filters -- {add}--bits-per-key {bits} DIR\n\
-                 Engine: with_base_lg(InternalKeyPolicy::new(BloomFilterPolicy::new({bits})\n  \
-                 .tuned().with_min_filter_len(2_048)), {base_lg}).with_min_keys(4_000)"
+                 Engine: new(InternalKeyPolicy::new(BloomFilterPolicy::new({bits}).tuned()\n  \
+                 .with_min_filter_len(2_048))).with_base_lg({base_lg}).with_min_keys(4_000)"
             ),
             Writer::PluggedIn => {
                 let len = format!("with_min_filter_len({min_filter_len})");

@@ -59,7 +59,7 @@ pub fn for_each_filter(
 
     // A range without keys has no filter.
     if !keys.is_empty() {
-        let mut builder = FilterBlockBuilder::with_base_lg(policy, 63);
+        let mut builder = FilterBlockBuilder::new(policy).with_base_lg(63);
         for key in keys {
             builder.add_key(key);
         }

@@ -34,7 +34,7 @@ const TITLES: [&str; 5] = ["LevelDB", "tuned()", "48 bytes", "new(10)", "2,048 b
 
 /// In the order of the titles: filters for LevelDB's ranges, and for longer ones.
 fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; 5] {
-    let long = |policy| FilterBlockBuilder::with_base_lg(policy, 19).with_min_keys(4_000);
+    let long = |policy| FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000);
     let [tuned, at_least_48] = [POLICY.tuned(), POLICY.tuned().with_min_filter_len(48)];
     let [first, second, third] = [POLICY, tuned, at_least_48].map(FilterBlockBuilder::new);
     [first, second, third, long(POLICY), long(RECOMMENDED)]

@@ -44,7 +44,7 @@ impl Table {
         let (mut file, mut index) = (Vec::new(), Vec::new());
         let of_user_keys = InternalKeyPolicy::new(policy);
         let mut filters =
-            FilterBlockBuilder::with_base_lg(of_user_keys, base_lg).with_min_keys(min_keys);
+            FilterBlockBuilder::new(of_user_keys).with_base_lg(base_lg).with_min_keys(min_keys);
         for entries in Vec::from_iter(entries).chunks(KEYS_PER_BLOCK) {
             filters.start_block(file.len() as u64);
             let mut block = Vec::new();

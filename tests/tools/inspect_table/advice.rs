@@ -51,8 +51,8 @@ fn recommended_filters_help_and_no_other_row_of_the_same_writer_is_smaller_and_b
         "Why: your keys have 8 bytes and most differ only in the last, and a filter has",
     );
     report.line_with("C++: options.filter_policy = NewBloomFilterPolicy(");
-    report.line_with("Engine: with_base_lg(InternalKeyPolicy::new(BloomFilterPolicy::new(");
-    report.line_with("  .tuned().with_min_filter_len(2_048)), 19).with_min_keys(4_000)");
+    report.line_with("Engine: new(InternalKeyPolicy::new(BloomFilterPolicy::new(");
+    report.line_with("  .with_min_filter_len(2_048))).with_base_lg(19).with_min_keys(4_000)");
 }
 
 #[test]

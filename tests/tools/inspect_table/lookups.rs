@@ -76,7 +76,7 @@ impl Replay {
             let setting = of_level(*level);
             let min_keys = if setting.writer == Writer::ThisCrate { MIN_KEYS } else { 0 };
             let policy = InternalKeyPolicy::new(setting.policy());
-            let builder = FilterBlockBuilder::with_base_lg(policy, setting.base_lg);
+            let builder = FilterBlockBuilder::new(policy).with_base_lg(setting.base_lg);
             let mut builder = builder.with_min_keys(min_keys);
             builder.start_block(0);
             for block in &table.blocks {

@@ -207,7 +207,7 @@ fn policies_are_recognised_by_the_sizes_of_their_filters() {
             let padded = [48, 98, 2_048].map(|len| tuned.with_min_filter_len(len));
             for policy in [policy, policy.with_num_probes(9), tuned].into_iter().chain(padded) {
                 for base_lg in [0, 11, 13, 63] {
-                    let builder = |policy| FilterBlockBuilder::with_base_lg(policy, base_lg);
+                    let builder = |policy| FilterBlockBuilder::new(policy).with_base_lg(base_lg);
                     let contents = filter_block(builder(policy), &blocks, &hashes);
                     let told = policy_of(&contents, &blocks)
                         .unwrap_or_else(|| panic!("{policy:?}, base_lg {base_lg}"));

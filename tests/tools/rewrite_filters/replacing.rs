@@ -66,7 +66,8 @@ fn filters_that_miss_a_key_replace_nothing() {
         let policy_name = BloomFilterPolicy::NAME.into();
         let filters = Filters { policy_name, is_appended, trailer_len: 8 };
         let of_another_key = |_: &Table<'_>| {
-            let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::default(), 63);
+            let mut builder =
+                FilterBlockBuilder::new(BloomFilterPolicy::default()).with_base_lg(63);
             builder.add_key(b"another");
             Ok(builder.finish())
         };
