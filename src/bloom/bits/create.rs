@@ -1,21 +1,28 @@
 //! Making a filter of many keys.
 
 use super::many::{BATCH, Batch, Hashed, MANY, SMALL_BATCH};
+use super::one::word_of;
 use super::probes::{MAX_CACHED_BYTES, Probes};
 use crate::bloom::shape::BloomFilterShape;
 
 /// Appends a filter of keys, or of keys by their hashes, to `dst`.
 #[inline]
 pub(crate) fn create<T: Hashed>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {
-    if keys.len() < MANY {
+    if keys.len() >= MANY {
+        let mut maker = Maker::new(shape, dst);
+        maker.add(keys);
+        maker.finish();
+    } else if shape.num_bytes == 8 {
+        // LevelDB's up to 6 keys: a word, whose remainders take no division.
+        let set = |word, key: &T| word | word_of(key.bloom_hash(), shape.num_probes);
+        let mut filter = [shape.num_probes; 9];
+        filter[..8].copy_from_slice(&keys.iter().fold(0, set).to_le_bytes());
+        dst.extend_from_slice(&filter);
+    } else {
         let (bits, probes) = append_empty(shape, dst);
         for key in keys {
             probes.set_bits(bits, key.bloom_hash());
         }
-    } else {
-        let mut maker = Maker::new(shape, dst);
-        maker.add(keys);
-        maker.finish();
     }
 }
 

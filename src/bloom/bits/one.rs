@@ -64,6 +64,18 @@ impl Probes {
     }
 }
 
+/// The bits of a key in a filter of 64 bits.
+#[inline]
+pub(super) fn word_of(hash: BloomHash, count: u8) -> u64 {
+    let ProbeSeq { delta, mut hash } = ProbeSeq::new(hash);
+    let mut word = 0;
+    for _ in 0..count {
+        word |= 1 << (hash % 64);
+        hash = hash.wrapping_add(delta);
+    }
+    word
+}
+
 /// [`Probes::may_match`] for a single lookup in a filter; `bits` is not empty.
 #[inline(always)]
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
