@@ -3,11 +3,10 @@
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fmt::Debug;
 use std::hint::black_box;
 
+use common::allocations::{CountingAllocator, bytes_in_use, count_allocations, peak_bytes};
 use common::{OfKeys, create_filter, noise};
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
@@ -16,64 +15,8 @@ use leveldb_filter::{
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-thread_local! {
-    /// One per thread, since tests run in parallel.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-    /// Bytes in use, counted from a number that leaves room for freeing what other threads
-    /// allocated, and their peak since [`peak_bytes`] began.
-    static BYTES: Cell<usize> = const { Cell::new(usize::MAX / 2) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
-}
-
-struct CountingAllocator;
-
-impl CountingAllocator {
-    fn count(layout: Layout) {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        BYTES.set(BYTES.get() + layout.size());
-        PEAK.set(PEAK.get().max(BYTES.get()));
-    }
-}
-
-// SAFETY: all methods pass on to `System` what their caller guarantees, and the counters do not
-// allocate. The provided method calls the first and the last of these.
-unsafe impl GlobalAlloc for CountingAllocator {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::count(layout);
-        // SAFETY: the caller guarantees what `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    // The provided method would touch every page.
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::count(layout);
-        // SAFETY: the caller guarantees what `System` asks for.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        BYTES.set(BYTES.get() - layout.size());
-        // SAFETY: `ptr` came from `System`, with this layout.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-fn count_allocations<T>(work: impl FnOnce() -> T) -> (T, usize) {
-    let before = ALLOCATIONS.get();
-    let result = work();
-    (result, ALLOCATIONS.get() - before)
-}
-
-/// The peak of the memory in use during `work`, over what was in use before.
-fn peak_bytes(work: impl FnOnce()) -> usize {
-    let before = BYTES.get();
-    PEAK.set(before);
-    work();
-    PEAK.get() - before
-}
 
 fn keys(num_keys: usize) -> Vec<Vec<u8>> {
     (0..num_keys).map(|i| noise(i % 24, 1)).collect()
@@ -333,10 +276,10 @@ fn pending_keys_with_hashes_take_4_bytes_in_a_vector_that_doubles() {
     for policy in policies {
         for num_keys in [1 << 10, (1 << 10) + 1, 3000, 1_usize << 14] {
             let mut builder = FilterBlockBuilder::new(policy);
-            let before = BYTES.get();
+            let before = bytes_in_use();
             let peak = peak_bytes(|| (0..num_keys).for_each(|_| builder.add_key(&[7; 100])));
             let room = 4 * num_keys.next_power_of_two();
-            assert_eq!((BYTES.get() - before, peak), (room, room + room / 2), "{num_keys} keys");
+            assert_eq!((bytes_in_use() - before, peak), (room, room + room / 2), "{num_keys} keys");
             // Filters take no more but their own bytes, and the next keys the same room.
             let of_filter =
                 || assert_allocations(2, "filter, offset", || builder.start_block(2048));
@@ -382,9 +325,9 @@ fn a_builder_takes_at_most_8_bytes_per_key_and_12_while_its_buffer_doubles() {
     let mut most = [0.0_f64; 2];
     for num_keys in (1_000..5_000_u16).step_by(7).chain([1024, 1025, 2049, 4097]) {
         let mut builder = BloomFilterBuilder::new();
-        let before = BYTES.get();
+        let before = bytes_in_use();
         let peak = peak_bytes(|| (0..num_keys).for_each(|_| builder.add_key(&[7; 8])));
-        for (most, bytes) in most.iter_mut().zip([BYTES.get() - before, peak]) {
+        for (most, bytes) in most.iter_mut().zip([bytes_in_use() - before, peak]) {
             *most = most.max(f64::from(u32::try_from(bytes).unwrap()) / f64::from(num_keys));
         }
     }

@@ -20,7 +20,7 @@ pub(crate) const ASKED: [&str; 3] = ["absent keys", "present keys", "half of eac
 const LOOKUPS: usize = 100_000;
 
 /// The least number of keys that go into filters in a pass.
-const MIN_KEYS: usize = 200_000;
+pub(crate) const MIN_KEYS: usize = 200_000;
 
 /// The most keys that a contender puts into filters in the timed passes of all rounds.
 const MAX_KEYS: usize = 100_000_000;
@@ -32,8 +32,8 @@ const QUERY_SEEDS: [u64; 2] = [3, 4];
 
 /// LevelDB's key sets: the one that it makes its filter of, and those that it looks up in each
 /// pass.
-const MEMBERS: u32 = 0;
-const QUERIES: [u32; 2] = [1, 2];
+pub(crate) const MEMBERS: u32 = 0;
+pub(crate) const QUERIES: [u32; 2] = [1, 2];
 
 /// Scores with filters of this number of keys.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ fn queries(members: &[&[u8]], key_len: KeyLen, seed: u64) -> [Keys; 3] {
     [absent, present, half]
 }
 
-fn time<T>(work: impl FnOnce() -> T) -> Duration {
+pub(crate) fn time<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
     black_box(work());
     start.elapsed()

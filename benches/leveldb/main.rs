@@ -1,5 +1,5 @@
-//! The race: times LevelDB itself, in a process of its own, and this crate in turns; and LevelDB's
-//! `Get` with its own filters and with this crate's.
+//! The race: times LevelDB itself, in a process of its own, and this crate in turns: filters, filter
+//! blocks, and LevelDB's `Get` with its own filters and with this crate's.
 //!
 //! ```sh
 //! apt-get install g++ libleveldb-dev
@@ -10,6 +10,8 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::{env, fs};
 
+use blocks::Blocks;
+use common::allocations::CountingAllocator;
 use common::process::{LevelDb, Request};
 use common::terminal::{Progress, exit_code, grouped, print};
 use contest::Scores;
@@ -17,6 +19,7 @@ use gets::Gets;
 use options::{HELP, Options, Task};
 use report::machine;
 
+mod blocks;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod contest;
@@ -28,20 +31,29 @@ mod options;
 mod race;
 mod report;
 
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
 fn main() -> ExitCode {
     exit_code(Task::parse(env::args_os().skip(1)).map_err(Into::into).and_then(run))
 }
 
 fn run(task: Task) -> Result<(), Box<dyn Error>> {
     match task {
-        Task::Race(options) => time(&options, Scores::measure, |machine, all| {
+        Task::Race(options) => time(&options, LevelDb::start, Scores::measure, |machine, all| {
             if let Some(path) = &options.figure {
                 let error = |error| format!("{}: {error}", path.display());
                 fs::write(path, figure::svg(&options, all)).map_err(error)?;
             }
             print(&report::report(&options, machine, all))
         }),
-        Task::Gets(options) => time(&options, Gets::measure, |machine, all| {
+        Task::Blocks(options) => {
+            let start = LevelDb::start_with_internal_classes;
+            time(&options, start, Blocks::measure, |machine, all| {
+                print(&blocks::report(&options, machine, all))
+            })
+        }
+        Task::Gets(options) => time(&options, LevelDb::start, Gets::measure, |machine, all| {
             print(&gets::report(&options, machine, all))
         }),
         Task::Help => print(&[HELP]),
@@ -56,10 +68,11 @@ fn skip(why: &str) -> Result<(), Box<dyn Error>> {
 /// Measures with each number of keys, and reports the results and the machine.
 fn time<T>(
     options: &Options,
+    start: fn() -> Result<LevelDb, String>,
     measure: fn(usize, &Options, &mut LevelDb) -> T,
     report: impl FnOnce(&str, &[T]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
-    let mut leveldb = match LevelDb::start() {
+    let mut leveldb = match start() {
         Ok(leveldb) => leveldb,
         Err(missing) => return skip(&missing),
     };

@@ -13,11 +13,14 @@ Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --bits-per-key B       up to 255 [10]
   --rounds R             number of rounds, fewer for many keys [101]
   --figure FILE.svg      also draws the results
+  --blocks               times filter blocks instead, of tables of [20000] keys, with internal
+                         keys of 24 bytes
   --gets                 times LevelDB's Get in databases of counters instead, with LevelDB's
                          filters and with this crate's; its numbers of keys are [1000000] with
                          values of 100 bytes, a fifth with values of 1,000 bytes";
 
 const RACE_SIZES: [usize; 6] = [32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
+const BLOCKS_SIZES: [usize; 1] = [20_000];
 const GETS_SIZES: [usize; 1] = [1_000_000];
 
 #[derive(Debug)]
@@ -46,6 +49,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub(crate) enum Task {
     Race(Options),
+    Blocks(Options),
     Gets(Options),
     Help,
     /// Do nothing, for this reason.
@@ -60,11 +64,12 @@ impl Task {
     pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         let mut options = Options::default();
-        let (mut is_bench, mut is_gets, mut without_gets) = (false, false, None);
+        let (mut is_bench, mut of_filters) = (false, None);
+        let mut task: (fn(Options) -> Self, &[usize]) = (Self::Race, &RACE_SIZES);
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
             if matches!(arg.as_str(), "--key-len" | "--figure") {
-                without_gets = Some(arg.clone());
+                of_filters = Some(arg.clone());
             }
             match arg.as_str() {
                 "--bench" => is_bench = true,
@@ -79,7 +84,8 @@ impl Task {
                 }
                 "--bits-per-key" => options.bits_per_key = number(&value()?)?,
                 "--rounds" => options.rounds = number(&value()?)?,
-                "--gets" => is_gets = true,
+                "--blocks" => task = (Self::Blocks, &BLOCKS_SIZES),
+                "--gets" => task = (Self::Gets, &GETS_SIZES),
                 "--figure" => options.figure = Some(value()?.into()),
                 "-h" | "--help" => return Ok(Self::Help),
                 _ => return Ok(Self::Nothing(format!("unknown option {arg}"))),
@@ -91,13 +97,16 @@ impl Task {
         if options.sizes.contains(&0) || options.rounds == 0 {
             return Err("a race needs keys and rounds".into());
         }
+        let (task, sizes) = task;
         if options.sizes.is_empty() {
-            options.sizes = if is_gets { GETS_SIZES.to_vec() } else { RACE_SIZES.to_vec() };
+            options.sizes = sizes.to_vec();
         }
-        match without_gets.filter(|_| is_gets) {
-            Some(arg) => Err(format!("{arg} does not apply to --gets")),
-            None if is_gets => Ok(Self::Gets(options)),
-            None => Ok(Self::Race(options)),
+        let task = task(options);
+        match of_filters {
+            Some(arg) if !matches!(task, Self::Race(_)) => {
+                Err(format!("{arg} applies to neither --blocks nor --gets"))
+            }
+            _ => Ok(task),
         }
     }
 }

@@ -20,6 +20,7 @@
 #include <leveldb/status.h>
 #include <leveldb/table_builder.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -31,6 +32,53 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#ifdef INTERNAL_CLASSES
+// What LevelDB 1.23 does not install, and only its static library has.
+namespace leveldb {
+
+class InternalFilterPolicy : public FilterPolicy {  // db/dbformat.h
+ public:
+  explicit InternalFilterPolicy(const FilterPolicy* policy) : user_policy_(policy) {}
+  const char* Name() const override;
+  void CreateFilter(const Slice* keys, int n, std::string* dst) const override;
+  bool KeyMayMatch(const Slice& key, const Slice& filter) const override;
+
+ private:
+  const FilterPolicy* const user_policy_;
+};
+
+class FilterBlockBuilder {  // table/filter_block.h
+ public:
+  explicit FilterBlockBuilder(const FilterPolicy*);
+  void StartBlock(uint64_t block_offset);
+  void AddKey(const Slice& key);
+  Slice Finish();
+
+ private:
+  const FilterPolicy* policy_;
+  std::string keys_;
+  std::vector<size_t> start_;
+  std::string result_;
+  std::vector<Slice> tmp_keys_;
+  std::vector<uint32_t> filter_offsets_;
+};
+
+class FilterBlockReader {  // table/filter_block.h
+ public:
+  FilterBlockReader(const FilterPolicy* policy, const Slice& contents);
+  bool KeyMayMatch(uint64_t block_offset, const Slice& key);
+
+ private:
+  const FilterPolicy* policy_;
+  const char* data_;
+  const char* offset_;
+  size_t num_;
+  size_t base_lg_;
+};
+
+}  // namespace leveldb
+#endif
 
 namespace {
 
@@ -320,6 +368,53 @@ class Race {
 
   std::string Filter() const { return filter_; }
 
+#ifdef INTERNAL_CLASSES
+  // The filter block of internal keys in data blocks of so many keys and bytes. Returns nanoseconds
+  // for all repetitions; keeps the block in place of the filter.
+  std::string TimeBuildBlock(Parser request) {
+    const std::vector<Slice>& keys = Set(request.U32()).keys;
+    const size_t keys_per_block = request.U32();
+    const uint64_t block_length = request.U64();
+    const uint64_t repetitions = request.U64();
+    const leveldb::InternalFilterPolicy policy(policy_.get());
+    const Clock::time_point start = Clock::now();
+    for (uint64_t i = 0; i < repetitions; i++) {
+      leveldb::FilterBlockBuilder builder(&policy);
+      uint64_t offset = 0;
+      for (size_t first = 0; first < keys.size(); first += keys_per_block) {
+        builder.StartBlock(offset);
+        const size_t end = std::min(first + keys_per_block, keys.size());
+        for (size_t k = first; k < end; k++) builder.AddKey(keys[k]);
+        offset += block_length;
+      }
+      const Slice block = builder.Finish();
+      filter_.assign(block.data(), block.size());
+    }
+    return Encode(NanosecondsSince(start));
+  }
+
+  std::string SetFilter(Parser request) {
+    filter_ = request.String().ToString();
+    return std::string();
+  }
+
+  // Internal keys whose trailers are the offsets of their data blocks. Returns nanoseconds, and the
+  // number of keys that may match.
+  std::string TimeReadBlock(Parser request) {
+    const std::vector<Slice>& keys = Set(request.U32()).keys;
+    const leveldb::InternalFilterPolicy policy(policy_.get());
+    leveldb::FilterBlockReader reader(&policy, filter_);
+    uint64_t matches = 0;
+    const Clock::time_point start = Clock::now();
+    for (const Slice& key : keys) {
+      const uint64_t offset = Decode(key.data() + key.size() - 8, 8);
+      matches += reader.KeyMayMatch(offset, key) ? 1 : 0;
+    }
+    const uint64_t nanoseconds = NanosecondsSince(start);
+    return Encode(nanoseconds) + Encode(matches);
+  }
+#endif
+
   // Returns nanoseconds, and the number of keys that may match.
   std::string TimeKeysMayMatch(Parser request) {
     const std::vector<Slice>& keys = Set(request.U32()).keys;
@@ -414,6 +509,14 @@ std::string Answer(std::string&& request, Race* race) {
       return race->Filter();
     case 'M':
       return race->TimeKeysMayMatch(parser);
+#ifdef INTERNAL_CLASSES
+    case 'B':
+      return race->TimeBuildBlock(parser);
+    case 'L':
+      return race->SetFilter(parser);
+    case 'R':
+      return race->TimeReadBlock(parser);
+#endif
     case 'O':
       return race->OpenDatabase(parser);
     case 'G':

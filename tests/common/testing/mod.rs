@@ -1,5 +1,6 @@
 //! What only tests and benches use: the oracle, strategies for test input, LevelDB itself.
 
+pub mod allocations;
 pub mod contents;
 pub mod exchange;
 pub mod process;

@@ -22,7 +22,17 @@ impl LevelDb {
     /// Starts LevelDB, or returns one line that says what is missing.
     pub(crate) fn start() -> Result<Self, String> {
         static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-        let program = PROGRAM.get_or_init(compile).as_ref()?;
+        Self::run(PROGRAM.get_or_init(|| compile("leveldb", &["-lleveldb"])).as_ref()?)
+    }
+
+    /// [`start`](Self::start) with the classes that `LevelDB` does not install.
+    pub(crate) fn start_with_internal_classes() -> Result<Self, String> {
+        // Of Snappy, Debian has what programs need, and the other library what they are built with.
+        let options = ["-DINTERNAL_CLASSES", "-l:libleveldb.a", "-l:libsnappy.so.1"];
+        Self::run(&compile("leveldb_internal", &options)?)
+    }
+
+    fn run(program: &Path) -> Result<Self, String> {
         let mut process = Command::new(program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -100,15 +110,16 @@ impl Request {
 
 /// The compiled program. If several tests or benches compile it, the last wins; all compile the
 /// same.
-fn compile() -> Result<PathBuf, String> {
+fn compile(name: &str, options: &[&str]) -> Result<PathBuf, String> {
     // In the package's directory, where Cargo runs tests and benches.
     let source = Path::new("tests/leveldb/leveldb.cc");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leveldb");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let unfinished = program.with_extension(process::id().to_string());
     let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-o"].map(OsStr::new))
-        .args([unfinished.as_os_str(), source.as_os_str(), OsStr::new("-lleveldb")])
+        .args([unfinished.as_os_str(), source.as_os_str()])
+        .args(options)
         .output()
         .map_err(|error| missing(&compiler, &error.to_string()))?;
     if !output.status.success() {
