@@ -1,14 +1,11 @@
-//! Times building filters, lookups and whole filter blocks against LevelDB's plain loops, and the
-//! filters of memtables.
+//! Times building filters and lookups against LevelDB's plain loops, and the filters of memtables.
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod create;
-mod filter_block;
 mod insert;
 mod keys;
 mod lookup;
-mod ranges;
 
 use std::time::Duration;
 
@@ -23,8 +20,6 @@ fn main() {
     create::bench(&mut criterion);
     lookup::bench(&mut criterion);
     insert::bench(&mut criterion);
-    filter_block::bench(&mut criterion);
-    ranges::bench(&mut criterion);
     criterion.final_summary();
 }
 
