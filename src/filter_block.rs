@@ -8,14 +8,12 @@ use crate::{BloomHash, FilterPolicy};
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
-/// The calls must match the regular expression `(start_block add_key*)* finish`. An engine calls
-/// `start_block(0)` first, then `add_key` for each key of a data block, and after each data block
-/// `start_block` with the file offset of the next one, past the 5-byte block trailer. Offsets must
-/// not decrease. See [`FilterBlockReader`] for the bytes.
+/// The calls must match the regular expression `(start_block add_key*)* finish`: `start_block` with
+/// the file offset of a data block, past the 5-byte trailer of the one before, then `add_key` for
+/// each of its keys. See [`FilterBlockReader`] for the bytes.
 ///
-/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles. With a policy
-/// that gives no [hashes](FilterPolicy::key_hash) the key itself waits: of many, each takes at most
-/// three times its bytes and 48 bytes more on a 64-bit machine.
+/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles, or with a policy
+/// that gives no [hashes](FilterPolicy::key_hash) waits itself.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -69,20 +67,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Makes a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 11 is LevelDB's 2 KiB,
-    /// 19 is 512 KiB, and 63 makes one filter for any table. LevelDB, rusty-leveldb and goleveldb,
-    /// which [made it an option](https://github.com/syndtr/goleveldb/pull/322), read the number
-    /// from the block.
+    /// Makes a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 11 is LevelDB's 2 KiB;
+    /// 19, with [tuned](crate::BloomFilterPolicy::tuned) filters and 4,000 [keys at
+    /// least](Self::with_min_keys), is recommended; 63 makes one filter for the table. Every reader
+    /// takes the number from the block.
     ///
-    /// Filters of 1,000 to 20,000 keys are this format's best. Take 19, [tuned] filters and 4,000
-    /// [keys at least](Self::with_min_keys): of absent big-endian counters between present ones, 1%
-    /// match instead of 23% with values of 100 bytes, and instead of 99.8% with 1,000. Random keys
-    /// gain nothing with values below 20 bytes, and with values above 1,000 bytes LevelDB's 2 KiB
-    /// give them fewer false positives in three times the bytes and more.
-    ///
-    /// A lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
-    ///
-    /// [tuned]: crate::BloomFilterPolicy::tuned
+    /// Filters of 1,000 to 20,000 keys are this format's best. Random keys gain nothing with values
+    /// below 20 bytes, and with values of more than 1,000 bytes LevelDB's 2 KiB give them fewer
+    /// false positives, in several times the bytes. A lookup in a longer filter reads up to a cache
+    /// line for each probe, not one or two in all.
     ///
     /// # Panics
     ///
@@ -94,12 +87,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self
     }
 
-    /// Widens the range until its first filter has at least `min_keys` keys: while there is no
-    /// filter, and some keys but fewer wait, [`start_block`](Self::start_block) doubles the range
-    /// until it reaches the new data block. At most to 2<sup>63</sup> bytes; 0 changes nothing.
+    /// Widens the range until its first filter has at least `min_keys` keys: what a filter is worth
+    /// depends on its keys, not on bytes.
     ///
-    /// What a filter is worth depends on its keys, not on bytes. The first filter decides for the
-    /// whole table, so keep a range of 512 KiB at least:
+    /// While there is no filter, and some keys but fewer wait, [`start_block`](Self::start_block)
+    /// doubles the range until it reaches the new data block, at most to 2<sup>63</sup> bytes: with
+    /// data blocks of one size, about twice `min_keys` keys wait at most. The first filter decides
+    /// for the whole table, so keep a range of 512 KiB at least:
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -107,15 +101,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(2_048);
     /// let mut builder = FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000);
     /// for key in 0..20_000_u64 {
-    ///     builder.start_block(key * 5_000); // one value of 5,000 bytes for each data block
+    ///     builder.start_block(key * 5_000);
     ///     builder.add_key(&key.to_be_bytes());
     /// }
     /// assert_eq!(builder.finish().last(), Some(&25)); // a filter for each 32 MiB, 6,711 keys
     /// ```
-    ///
-    /// With data blocks of one size in the file, at most about twice `min_keys` keys wait at a
-    /// time, or those of a range that need not grow. Digits in UTF-16 big-endian gain least: among
-    /// several thousand keys, 5% of absent ones share a key's hash.
     #[must_use]
     pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
         self.min_keys = min_keys;
@@ -125,8 +115,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
     /// First makes the missing filters of all earlier ranges, in the policy's time and time linear
-    /// in their number. Each takes a 4-byte offset, so a far too large `block_offset` may take more
-    /// memory than there is, which may end the process.
+    /// in their number. Each takes a 4-byte offset, for which a far too large `block_offset` may
+    /// take more memory than there is, and abort the process.
     ///
     /// # Panics
     ///
@@ -239,16 +229,15 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// ```
 ///
 /// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
-/// filter has the index `block_offset >> base_lg`; LevelDB writes a `base_lg` of 11 and reads any
-/// below 64. A filter ends where the next one starts, the last one where the array of offsets
-/// starts. A filter block is not a filter: [`BloomFilter`](crate::BloomFilter) would read `base_lg`
-/// as the probe count, and might reject every key of the block.
+/// filter has the index `block_offset >> base_lg`; it ends where the next one starts, the last one
+/// where the array of offsets starts. A filter block is not a filter for
+/// [`BloomFilter`](crate::BloomFilter), which might reject every key of the block.
 ///
-/// **Verify the block's checksum first**: this type cannot detect a corrupt filter, which may
-/// reject keys it contains. (LevelDB verifies it only under `paranoid_checks`.) Readers never
-/// panic, overflow or allocate on any bytes; lookups in malformed parts answer `true`. Unlike in
-/// LevelDB, so do lookups with a `base_lg` of 64 or more (undefined in C++) and with equal offsets
-/// outside the filters ("no keys" in C++).
+/// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`: a
+/// corrupt filter may reject keys it contains. Readers never panic, overflow or allocate on any
+/// bytes; lookups in malformed parts answer `true`. Unlike in LevelDB, so do lookups with a
+/// `base_lg` of 64 or more (undefined in C++) and with equal offsets outside the filters ("no keys"
+/// in C++).
 #[derive(Clone)]
 pub struct FilterBlockReader<P, B> {
     policy: P,
@@ -262,33 +251,29 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads where the filters of a block are, in constant time.
     ///
     /// `contents` is the block without the 5-byte trailer (compression type and checksum) that
-    /// follows it in the file; every call of its `as_ref` must return the same bytes. `policy` is
-    /// the one that the table's metaindex block names.
+    /// follows it in the file, and `policy` the one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         let frame = Frame::parse(contents.as_ref()).unwrap_or_default();
         Self { policy, contents, frame }
     }
 
-    /// The base-2 logarithm of the length of the file ranges that share a filter: data blocks share
-    /// one if their offsets, shifted right by this, are equal. Below 64; 0 for a malformed block.
+    /// The base-2 logarithm of the length in bytes of the file ranges that share a filter. Below
+    /// 64; 0 for a malformed block.
     #[must_use]
     pub const fn base_lg(&self) -> u8 {
         self.frame.base_lg
     }
 
-    /// The number of filters, including those of ranges without keys. 0 for a malformed block:
-    /// shorter than 5 bytes, an array of offsets that starts outside, or a `base_lg` of 64 or more.
+    /// The number of filters, including those of ranges without keys; 0 for a malformed block.
     #[must_use]
     pub const fn num_filters(&self) -> usize {
         self.frame.num_filters
     }
 
-    /// Whether the data block at `block_offset`, in bytes of the file, may contain `key`: an
-    /// internal key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a
-    /// user key.
-    ///
-    /// `true` where [`filter`](Self::filter) is `None`.
+    /// Whether the data block at `block_offset` may contain `key`: an internal key if the policy is
+    /// an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key. `true` where
+    /// [`filter`](Self::filter) is `None`.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {

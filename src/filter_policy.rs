@@ -6,26 +6,20 @@ use crate::BloomHash;
 
 /// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
-/// A storage engine stores a filter beside the keys and checks it before it reads them. Implement
-/// the trait for a filter of your own or to wrap another policy. An engine may hold a plain policy,
-/// a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
+/// Implement it for a filter of your own or to wrap another policy. An engine may hold a plain
+/// policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`.
 ///
 /// Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
 /// # Wrappers
 ///
-/// Keys that the engine's comparator considers equal must look the same to a filter: if the
-/// comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators) in one that
-/// normalises keys, under a name of the engine's own.
+/// If the engine's comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators)
+/// in one that normalises keys, under a name of the engine's own. Wrap that in
+/// [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round. Whatever takes no
+/// `FilterPolicy`, such as [`bloom_hash`](crate::bloom_hash), takes normalised keys.
 ///
 /// A wrapper may give [hashes](FilterPolicy::key_hash) where its filters depend on them and their
 /// number alone, so not if it drops repeated keys; otherwise builders keep its keys.
-///
-/// Wrap the wrapper in [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round, so
-/// that it sees user keys. Whatever takes no `FilterPolicy` ([`bloom_hash`](crate::bloom_hash) and
-/// [`bloom_hashes`](crate::bloom_hashes), [`BloomFilter`](crate::BloomFilter),
-/// [`AtomicBloomFilter`](crate::AtomicBloomFilter),
-/// [`BloomFilterBuilder`](crate::BloomFilterBuilder)) bypasses wrappers: normalise keys first.
 ///
 /// # In an engine that takes a filter policy
 ///
@@ -35,9 +29,8 @@ use crate::BloomHash;
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filter block.
     ///
-    /// A reader uses only filter blocks under its own policy's name. If the policy's bytes or its
-    /// view of keys change, change the name: otherwise old filters are misread, and reject their
-    /// keys.
+    /// If the policy's bytes or its view of keys change, change the name: otherwise old filters are
+    /// misread, and reject their keys.
     fn name(&self) -> &str;
 
     /// Appends a filter for `keys` to `dst`, whose present bytes stay unchanged.
@@ -47,9 +40,8 @@ pub trait FilterPolicy: Send + Sync {
 
     /// Whether `key` may be among the keys from which `filter` was made.
     ///
-    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended. The answer
-    /// must be `true` for each of its keys, and should be `false` for most others. Implementations
-    /// must not panic on any bytes, since a disk may return corrupt ones.
+    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended. Must be `true`
+    /// for each of its keys, and must not panic on any bytes, since a disk may return corrupt ones.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// The hash by which [`create_filter_of_hashes`](Self::create_filter_of_hashes) knows `key`, so

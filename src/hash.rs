@@ -11,9 +11,8 @@ pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
-/// A tail of one to three bytes, after the last whole four, is unsigned, as in LevelDB since 1.18.
-/// Before, it was signed on x86; the "2" in the policy's name marks the fix. The length counts
-/// modulo 2<sup>32</sup>. Takes time linear in it.
+/// A tail of one to three bytes is unsigned, as in LevelDB since 1.18: the "2" in the policy's name
+/// marks this fix. The length counts modulo 2<sup>32</sup>. Takes time linear in it.
 ///
 /// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
 ///
@@ -38,8 +37,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// The [`bloom_hash`] of a user key: computed once for lookups in many filters. It has a type of
-/// its own because a [`hash`] with another seed would miss keys.
+/// The [`bloom_hash`] of a user key: computed once for lookups in many filters.
 ///
 /// ```
 /// use leveldb_filter::{BloomHash, bloom_hash, hash};
@@ -70,9 +68,8 @@ impl BloomHash {
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
 /// Drop the 8-byte trailer of an internal key first, and do to a key what a
-/// [wrapper](crate::FilterPolicy#wrappers) does: the hash of any other bytes misses keys.
-///
-/// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
+/// [wrapper](crate::FilterPolicy#wrappers) does. Mirrors `BloomHash` in LevelDB's `util/bloom.cc`.
+/// Takes time linear in `key.len()`.
 // Inlined, it would take registers from a loop: a tenth slower in the benchmark "6 probes".
 #[inline(never)]
 #[must_use]

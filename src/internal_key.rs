@@ -4,22 +4,20 @@ use crate::{BloomHash, FilterPolicy};
 
 /// For engines that pass internal keys to their filter blocks: makes filters of the user keys.
 ///
-/// A LevelDB database appends a trailer of 8 bytes to a user key, and a lookup does not know the
-/// trailer of the entry that it seeks. This policy drops the trailers and passes the user keys to
-/// the policy that it wraps, under that policy's name, as LevelDB does.
+/// A lookup does not know the trailer of the entry that it seeks. This policy drops the trailers
+/// and passes the user keys to the policy that it wraps, under that policy's name, as LevelDB does.
 ///
-/// **Never pass it a user key**: without its last 8 bytes that is another key, which filters
-/// reject. Look up user keys with the inner policy, which reads the same filters. Engines that take
-/// a policy [drop the trailers themselves](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
+/// **Never pass it a user key**: without its last 8 bytes that is another key. Look up user keys
+/// with the inner policy, which reads the same filters. Engines that take a policy [drop the
+/// trailers themselves](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |
 ///                 any length  8 bytes
 /// ```
 ///
-/// A key shorter than the trailer, which no engine writes, is used whole, so nothing panics and no
-/// key is lost. Each version of a user key counts as a key, as in LevelDB. `create_filter`
-/// allocates a list of the user keys.
+/// A key shorter than the trailer is used whole, so nothing panics and no key is lost. Each version
+/// of a user key counts as a key, as in LevelDB. `create_filter` allocates a list of user keys.
 ///
 /// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///

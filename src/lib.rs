@@ -2,8 +2,8 @@
 //! byte-for-byte compatible with LevelDB 1.23.
 //!
 //! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
-//! never rejects a present one. By default this crate makes LevelDB's bytes; on request it makes
-//! better filters, which every LevelDB reads, too.
+//! never rejects a present one. On request it has fewer false positives, and every LevelDB reads it.
+//! The package's `tests/accuracy.md` has their rates for many kinds of keys.
 //!
 //! ```
 //! use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -22,30 +22,25 @@
 //! | to | use |
 //! |---|---|
 //! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
-//! | write filters of several thousand keys, whatever the values' size | [`FilterBlockBuilder::with_min_keys`] |
+//! | write filters of several thousand keys each | [`FilterBlockBuilder::with_min_keys`] |
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
-//! | count what filters save, or make them of prefixes | [recipes](recipes#count-what-filters-save) |
-//! | check a table's filters when it is opened | [its recipe](recipes#check-a-tables-filters-when-it-is-opened) |
+//! | open a table by its policy's name, check its filters, count what they save | [recipes] |
 //! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
-//! | mend filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
+//! | fix filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | write one filter for a whole table that LevelDB reads | [`FilterBlockBuilder::with_base_lg`] with 63 |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`] |
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
-//! | merge the filters of a memtable's shards | [`BloomFilter::union_with`] |
-//! | open a table by its policy's name | [its recipe](recipes#open-a-table-by-its-policys-name) |
 //!
-//! **Verify a filter block's checksum** before you [read it](FilterBlockReader): a corrupt filter
-//! can reject keys it contains.
-//!
-//! Filters are of user keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter
-//! blocks take; all else takes user keys. If the engine's comparator ignores part of a key, [wrap a
+//! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of user
+//! keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter blocks take; all else
+//! takes user keys. If the engine's comparator ignores part of a key, [wrap a
 //! policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
@@ -55,8 +50,8 @@
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
 //! short for a trailer is used whole, and a policy panics at more bits than a `usize` counts.
 //!
-//! Store only filter blocks under LevelDB's names. A filter outside a filter block needs a name of
-//! the engine's own: under LevelDB's, LevelDB at best ignores it, and rusty-leveldb panics.
+//! A filter outside a filter block needs a name of the engine's own: under LevelDB's, LevelDB at
+//! best ignores it, and rusty-leveldb panics.
 #![forbid(unsafe_code)]
 
 mod bloom;

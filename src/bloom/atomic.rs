@@ -11,8 +11,8 @@ use crate::{BloomHash, bloom_hash};
 /// A memtable's filter: any number of threads insert keys and look them up, without a lock.
 ///
 /// Insert a key here before it goes into the memtable: what makes the key itself visible to a
-/// reader, such as a lock, a channel, or a release store and an acquire load, then makes its bits
-/// visible, too. A lookup during the insert may answer either way.
+/// reader, such as a lock or a release store, then makes its bits visible, too. A lookup during the
+/// insert may answer either way.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl AtomicBloomFilter {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
     /// Threads that insert the same key at the same time may all get `false`. Takes time linear in
-    /// the key's length and in the number of probes. Allocates nothing.
+    /// the key's length and in the number of probes.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
     pub fn insert(&self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
@@ -66,8 +66,6 @@ impl AtomicBloomFilter {
     }
 
     /// Whether `key` may be among the filter's keys.
-    ///
-    /// Takes as long as [`insert`](Self::insert). Allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -88,9 +86,7 @@ impl AtomicBloomFilter {
         BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count }
     }
 
-    /// The share of bits that are set, from 0 to 1: see [`BloomFilter::fill_ratio`].
-    ///
-    /// May count concurrent inserts. Takes time linear in the filter's length.
+    /// [`BloomFilter::fill_ratio`], which may count concurrent inserts.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         let bits = &self.bytes[..self.bytes.len() - 1];
@@ -99,7 +95,7 @@ impl AtomicBloomFilter {
     }
 
     /// The filter, with the bytes of a [`BloomFilter`] of the same keys, in time linear in its
-    /// length. The last owner of an [`Arc`](std::sync::Arc) calls `Arc::into_inner` first.
+    /// length.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

@@ -8,9 +8,8 @@ use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
-/// It keeps a 4-byte hash of each key. The policy comes last, since the best one may depend on the
-/// number of keys; the bytes are those of its
-/// [`create_filter`](crate::FilterPolicy::create_filter).
+/// It keeps 4 bytes of each key. The policy comes last, since the best one may depend on the number
+/// of keys; the bytes are those of its [`create_filter`](crate::FilterPolicy::create_filter).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -44,7 +43,7 @@ impl BloomFilterBuilder {
         Self { hashes: Vec::with_capacity(num_keys) }
     }
 
-    /// Adds a key, in time linear in its length. Equal keys count each time, as in `create_filter`.
+    /// Adds a key. Equal keys count each time, as in `create_filter`.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));
@@ -74,10 +73,9 @@ impl BloomFilterBuilder {
     }
 
     /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys, but keeps
-    /// their memory for the next ones.
+    /// their memory for the next ones. Without keys, the filter matches nothing.
     ///
-    /// Without keys, the filter matches nothing. Takes time linear in the filter's length and in
-    /// the number of keys times that of probes. Allocates as `create_filter` does.
+    /// Takes time linear in the filter's length and in the number of keys times that of probes.
     ///
     /// # Panics
     ///

@@ -16,7 +16,7 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidFilter {
-    /// Too short for bits and the number of probes. In LevelDB no key matches.
+    /// Too short for bits and the number of probes: no key matches, as in LevelDB.
     #[non_exhaustive]
     TooShort {
         /// The length in bytes, 0 or 1.

@@ -11,11 +11,8 @@ use crate::{BloomHash, bloom_hash};
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
 /// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does, but in less time. To look up
-/// one key in many filters, [hash](crate::bloom_hash) it once. A filter in a mutable buffer can
-/// also insert keys, merge another filter, and remove all keys.
-///
-/// The buffer `B` must return the same bytes from every call of `as_ref` and `as_mut`, as every
-/// buffer in the standard library does; otherwise answers are unspecified and calls may panic.
+/// one key in many filters, [hash](crate::bloom_hash) it once. The buffer `B`, which must always
+/// return the same bytes, may be mutable: then keys can be inserted.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -43,8 +40,7 @@ impl BloomFilter<Vec<u8>> {
     /// An empty filter to insert keys into, such as a memtable's.
     ///
     /// With as many keys as the shape is for, its bytes are those of
-    /// [`create_filter`](crate::FilterPolicy::create_filter); more keys mean more false positives.
-    /// Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    /// [`create_filter`](crate::FilterPolicy::create_filter). Allocates these only.
     #[must_use]
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
@@ -57,7 +53,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Parses a filter, in constant time.
     ///
     /// Verify its block's checksum first: corrupt bits are no error here. Nor is a probe count of
-    /// 0: such a filter matches every key, as in LevelDB.
+    /// 0, with which every key matches, as in LevelDB.
     ///
     /// # Errors
     ///
@@ -90,16 +86,14 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// # Panics
     ///
-    /// If the slices differ in length. May panic if a key's `as_ref` does not always return the
-    /// same bytes.
+    /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
     #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
         many::may_match(self.bits(), self.probes, keys, matches);
     }
 
-    /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es. Takes
-    /// less time than single lookups for more than 100, or for 16 if most are absent.
+    /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es.
     ///
     /// # Panics
     ///
@@ -128,7 +122,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bytes
     }
 
-    /// The number of set bits. Takes time linear in the filter's length.
+    /// The number of set bits, in time linear in the filter's length.
     #[must_use]
     pub fn count_ones(&self) -> u64 {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
@@ -136,8 +130,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// The share of bits that are set, from 0 to 1.
     ///
-    /// About 0.45 with LevelDB's 10 bits for each of 6 to 20,000 keys; more in a filter of more
-    /// keys than it was made for. Takes time linear in the filter's length.
+    /// About 0.45 with LevelDB's 10 bits per key. Takes time linear in the filter's length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())
@@ -154,8 +147,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     ///
     /// Takes time linear in the key's length and in the number of probes. To build a whole filter,
-    /// [`create_filter`](crate::FilterPolicy::create_filter) and
-    /// [`BloomFilterBuilder`](crate::BloomFilterBuilder) are faster.
+    /// a [`BloomFilterBuilder`](crate::BloomFilterBuilder) is faster.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
@@ -171,8 +163,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         self.bits_mut().fill(0);
     }
 
-    /// Adds the keys of `other`, with the bytes that inserting them would give. Takes time linear
-    /// in the filter's length.
+    /// Adds the keys of `other`, in time linear in the filter's length.
     ///
     /// # Errors
     ///

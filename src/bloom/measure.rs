@@ -22,14 +22,12 @@ impl BloomFilterShape {
     /// measured: 0.01 for 1%.
     ///
     /// Makes filters of keys, always the same ones, and looks others up in them. So the result is
-    /// right for any shape and any number of keys, also where the textbook's
-    /// `(1 - e^(-probes / bits_per_key))^probes` is too low: LevelDB's filters of 100,000 keys have
-    /// 1.4% instead of 0.84%.
+    /// right for any shape and any number of keys, also for large filters, where the textbook's
+    /// `(1 - e^(-probes / bits_per_key))^probes` is too low.
     ///
-    /// The standard error is about 1% for a rate above 0.02% and 4% for 0.001%; of rates far below,
-    /// only the order of magnitude is known, or 0 returned. Takes some 20 ms, up to seconds for low
-    /// rates and large filters, and the memory of making one filter. Returns 0 without keys, unless
-    /// the shape has no probes.
+    /// The standard error is about 1% of rates above 0.02%; of far lower ones only the order of
+    /// magnitude is known, or 0 returned. Takes some 20 ms, up to seconds for low rates and large
+    /// filters, and the memory of making one filter.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         // More set no further bit.
@@ -55,8 +53,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// The share of absent random keys that this very filter matches, measured: 0.01 for 1%.
     ///
     /// As precise and as fast as [that of a shape](BloomFilterShape::measure_false_positive_rate).
-    /// Looks up hashes, always the same ones. Some may be those of the filter's keys: of random
-    /// keys' about one in 64 in the longest measurements.
+    /// Looks up hashes, always the same ones, of which some may be those of the filter's keys.
     #[must_use]
     pub fn measure_false_positive_rate(&self) -> f64 {
         let mut trial = Trial::default();
@@ -66,11 +63,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Estimates the number of different keys in the filter from the share of set bits.
     ///
-    /// At 5 to 30 bits per key, half of the estimates of 10 to 99 keys were within 6% and nine in
-    /// ten within 14%, of 100 to 999 keys within 2 and 5%, of more within 1 and 3%; fewer keys may
-    /// be off by almost 100%. With twice the keys that a filter was made for, errors were up to
-    /// twice as large. Infinite if all bits are set or the probe count is 0. Takes time linear in
-    /// the filter's length.
+    /// Of 100 random keys and more most estimates are within a few per cent; fewer keys, or keys in
+    /// sequence, may be several times as many. Infinite if all bits are set or the probe count is
+    /// 0. Takes time linear in the filter's length.
     #[must_use]
     pub fn estimated_num_keys(&self) -> f64 {
         let shape = self.shape();

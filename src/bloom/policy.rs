@@ -58,10 +58,8 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// Up to 1.17, LevelDB itself used this name. Where `char` is signed, it gave another hash to
-    /// keys that have a byte above 0x7f in a tail of one to three bytes. [Accept the
-    /// name](crate::recipes#open-a-table-by-its-policys-name) only where no such LevelDB wrote the
-    /// tables.
+    /// LevelDB up to 1.17 used it for filters by another hash, on x86. [Accept
+    /// it](crate::recipes#open-a-table-by-its-policys-name) only where no such LevelDB wrote tables.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
@@ -89,8 +87,7 @@ impl BloomFilterPolicy {
         Self { name, ..self }
     }
 
-    /// Filters of LevelDB's lengths with this number of probes, which readers take from the filter.
-    /// Overrides [`tuned`](Self::tuned).
+    /// LevelDB's lengths with this number of probes. Overrides [`tuned`](Self::tuned).
     ///
     /// # Panics
     ///
@@ -104,17 +101,16 @@ impl BloomFilterPolicy {
     /// Filters with a length and a number of probes that avoid the worst cases of LevelDB's hash.
     /// Overrides [`with_num_probes`](Self::with_num_probes).
     ///
-    /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make single filters of LevelDB's
-    /// match many of the absent keys next to present ones, above all if keys end in a [big-endian
-    /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
-    /// 4. Among tuned filters these are rare. [Longer
-    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and should come first.
+    /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make single filters of
+    /// LevelDB's match many of the absent keys next to present ones, above all if keys end in a
+    /// [big-endian counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a
+    /// multiple of 4. Among tuned filters these are rare. [Longer
+    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and come first.
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer, mostly an odd number. Filters of many
-    /// random keys have a fifth fewer false positives, those of fewer than 100 a few per cent more.
-    /// With 10 bits per key filters of more than 28,000 keys get two more probes, which makes
-    /// lookups slower. The choice takes about a microsecond, is the same on every platform, and may
-    /// change with a version, which readers do not notice.
+    /// A filter takes LevelDB's bytes or slightly fewer. Filters of many random keys have a fifth
+    /// fewer false positives, those of fewer than 100 a few per cent more. With 10 bits per key
+    /// filters of more than 28,000 keys get two more probes. The choice takes about a microsecond,
+    /// is the same on every platform, and may change with a version, which readers do not notice.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -123,15 +119,12 @@ impl BloomFilterPolicy {
     /// Filters of a key or more with at least `len` bytes, the one for the number of probes
     /// included. Without it, LevelDB's shortest filters have 9, tuned ones 8.
     ///
-    /// For ranges with few keys: LevelDB's filters of up to 6 keys have 64 bits, in which
-    /// neighbouring counters share all probes. In LevelDB's 2 KiB with values of 500 bytes and more
-    /// take [tuned](Self::tuned) filters of 48 bytes: fewer than 1% of absent counters match
-    /// instead of nearly all. With smaller values [longer
-    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more.
+    /// For ranges with few keys: in LevelDB's 2 KiB with values of 500 bytes and more take
+    /// [tuned](Self::tuned) filters of 48 bytes, and fewer than 1% of absent counters match instead
+    /// of nearly all. With smaller values longer ranges do more.
     ///
-    /// Filters by LevelDB's rule and [`with_num_probes`](Self::with_num_probes) have `len` bytes
-    /// exactly where they would be shorter, tuned ones up to 7 bytes more, and no more probes than
-    /// LevelDB's or 6. [`for_runs`](Self::for_runs) and
+    /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
+    /// [`for_runs`](Self::for_runs) and
     /// [`for_false_positive_rate`](Self::for_false_positive_rate) do not count what it adds.
     ///
     /// ```
@@ -139,7 +132,6 @@ impl BloomFilterPolicy {
     ///
     /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(48);
     /// assert_eq!(policy.shape(4).filter_len(), 54);
-    /// assert_eq!(policy.shape(1_000), BloomFilterPolicy::new(10).tuned().shape(1_000));
     /// ```
     #[must_use]
     pub const fn with_min_filter_len(self, len: usize) -> Self {
@@ -153,8 +145,8 @@ impl BloomFilterPolicy {
     /// times the rate, above all digits, many of which share a hash.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
-    /// reaches it: 0.233% of absent keys have the hash of one of 10 million keys, for which
-    /// [RocksDB warns](https://github.com/facebook/rocksdb/pull/6317).
+    /// reaches it, since `num_keys / 2^32` of absent keys [share a key's
+    /// hash](https://github.com/facebook/rocksdb/pull/6317).
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -170,24 +162,23 @@ impl BloomFilterPolicy {
         Some(Self::from_millibits(millibits).tuned())
     }
 
-    /// For each of several [sorted runs](SortedRun), the [tuned](Self::tuned) policy such that a
+    /// For each of several [sorted runs](SortedRun) the [tuned](Self::tuned) policy such that a
     /// lookup of an absent key has about the fewest false positives that `total_len` bytes of
     /// filters allow.
     ///
-    /// The runs' false-positive rates add up, each times its weight. Bytes go where they remove the
-    /// most false positives of random keys, [as in
-    /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store)
-    /// (SIGMOD 2017): three levels that each have ten times the keys of the one above have 2.2
-    /// times fewer false positives than with LevelDB's 10 bits per key, four levels 2.9 times. For
-    /// filters of 100 keys and more: of fewer, what a byte is worth is hardly known.
+    /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
+    /// most of the sum, of random keys, [as in
+    /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
+    /// levels that each have ten times the keys of the one above have 2.2 times fewer false
+    /// positives than with equal bits if they are three, 2.9 times if four. The expected sum is
+    /// never above that of equal bits for all keys. For filters of 100 keys and more: of fewer,
+    /// what a byte is worth is hardly known.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal
-    /// hashes. The expected sum is never above that of the most equal bits for all keys that fit.
-    ///
-    /// Share the budget anew at each flush or compaction, and let it grow with the keys: tables
-    /// keep their filters until they are rewritten. Never panics. Takes `n log n` time for `n`
-    /// runs, and some kilobytes of memory for each.
+    /// hashes. Share the budget anew at each flush or compaction, and let it grow with the keys:
+    /// tables keep their filters until they are rewritten. Never panics. Takes `n log n` time for
+    /// `n` runs, and some kilobytes of memory for each.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
@@ -229,10 +220,8 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this
-    /// [`bloom_hash`](crate::bloom_hash): for one key and many filters.
-    ///
-    /// Takes time linear in the number of probes. Never panics, allocates nothing.
+    /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this [`bloom_hash`]: for one
+    /// key and many filters.
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
@@ -240,9 +229,8 @@ impl BloomFilterPolicy {
         })
     }
 
-    /// [`BloomFilter::hashes_may_match`] for any bytes: writes the answer of
-    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`, all of which it
-    /// overwrites.
+    /// [`BloomFilter::hashes_may_match`] for any bytes: overwrites `matches[i]` with the answer of
+    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]`.
     ///
     /// # Panics
     ///
@@ -257,8 +245,8 @@ impl BloomFilterPolicy {
 }
 
 impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
-    /// [`key_may_match`](Self::key_may_match) for the user key with this
-    /// [`bloom_hash`](crate::bloom_hash): one hash for all tables.
+    /// [`key_may_match`](Self::key_may_match) for the user key with this [`bloom_hash`]: one hash
+    /// for all tables.
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
@@ -268,8 +256,7 @@ impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
 }
 
 impl<B: AsRef<[u8]>> FilterBlockReader<InternalKeyPolicy<BloomFilterPolicy>, B> {
-    /// [`key_may_match`](Self::key_may_match) for internal keys of the user key with this
-    /// [`bloom_hash`](crate::bloom_hash).
+    /// [`key_may_match`](Self::key_may_match) for the user key with this [`bloom_hash`].
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
@@ -293,8 +280,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for `keys.len()` keys.
     ///
     /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's
-    /// length. Allocates only if `dst` has too little room, and scratch memory for filters above 8
-    /// MiB. Panics as `shape` does.
+    /// length. Allocates for `dst`, and scratch memory for filters above 8 MiB. Panics as `shape`.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         create(self.shape(keys.len()), keys, dst);
     }

@@ -16,10 +16,6 @@ pub(super) const NUM_HASHES: u64 = 1 << 32;
 /// let shape = BloomFilterPolicy::new(10).shape(150_000);
 /// assert_eq!((shape.filter_len(), shape.num_probes()), (187_501, 6));
 /// assert!(shape.measure_false_positive_rate(150_000) > 0.018);
-///
-/// let tuned = BloomFilterPolicy::new(10).tuned().shape(150_000);
-/// assert!(tuned.filter_len() <= shape.filter_len());
-/// assert!(tuned.measure_false_positive_rate(150_000) < 0.012);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterShape {
@@ -63,8 +59,7 @@ impl BloomFilterShape {
 
 /// LevelDB's number of probes: `size_t(bits_per_key * 0.69)`, 1 to 30.
 ///
-/// 0.69 is ln 2, rounded down to reduce probing cost a little: 69 per 100,000 millibits. From
-/// 44,000 millibits up it is 30, so products stay small.
+/// 0.69 is ln 2, rounded down to reduce probing cost a little. From 44,000 millibits up it is 30.
 #[expect(clippy::cast_possible_truncation, reason = "at most 30 of 44 bits")]
 pub(super) fn leveldb_num_probes(millibits_per_key: u64) -> u8 {
     let millibits = millibits_per_key.min(44_000) as u32;

@@ -30,16 +30,11 @@ const CLASSES: usize = 8;
 ///
 /// # Panics
 ///
-/// If the slices differ in length. May panic if a key's `as_ref` does not always return the same
-/// bytes.
+/// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
-    if keys.len() < GROUP {
-        hash_few(keys, hashes);
-    } else {
-        hash_many(keys, hashes);
-    }
+    hash_many(keys, hashes);
 }
 
 #[inline]
@@ -70,8 +65,7 @@ pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Hashes keys of one length, side by side: `.ci/codegen` checks it. With one length, branches on
-/// it are cheaper than the extra step of [`mix_rest`].
+/// Hashes keys of one length, side by side: `.ci/codegen` checks it.
 #[inline]
 fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];
@@ -131,8 +125,8 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Writes the indices of up to [`MAX_SORTED`] keys to their classes, which have [`MAX_SORTED`]
-/// places each, and returns the number of keys in each class in a byte each.
+/// Writes the indices of keys to their classes, and returns the number of keys in each class in a
+/// byte each.
 #[expect(clippy::cast_possible_truncation, reason = "below 64, and the lowest byte matters")]
 fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
     // Sizes and indices are bytes.

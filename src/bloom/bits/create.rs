@@ -34,8 +34,7 @@ fn append_empty(shape: BloomFilterShape, dst: &mut Vec<u8>) -> (&mut [u8], Probe
     (&mut dst[start..end], Probes::new(shape.num_bytes, shape.num_probes))
 }
 
-/// Makes a filter of keys that come in slices, faster than one at a time if they are many:
-/// `new add* finish`.
+/// Makes a filter of many keys that come in slices: `new add* finish`.
 pub(crate) struct Maker<'a> {
     bits: &'a mut [u8],
     probes: Probes,
@@ -109,8 +108,7 @@ fn set_bit(bits: &mut [u8], position: u32) {
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }
 
-/// The bits of a region: 256 KiB, which fit into a second-level cache of 512 KiB together with
-/// their pending positions.
+/// The bits of a region: with its pending positions it fills a second-level cache of 512 KiB.
 const REGION_BITS_LOG2: u32 = 21;
 const REGION_BITS: usize = 1 << REGION_BITS_LOG2;
 

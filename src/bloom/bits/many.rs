@@ -59,8 +59,8 @@ pub(crate) fn may_match<T: Hashed>(bits: &[u8], probes: Probes, keys: &[T], matc
     }
 }
 
-/// The probes of up to `N` keys, two of each key at a time, in plain loops over arrays that the
-/// compiler turns into vector instructions: `(start next_positions*)*`.
+/// The probes of up to `N` keys, two of each key at a time, in loops that the compiler turns into
+/// vector instructions: `(start next_positions*)*`.
 pub(super) struct Batch<const N: usize> {
     probes: Probes,
     divisor: Divisor,
@@ -91,9 +91,7 @@ impl<const N: usize> Batch<N> {
         }
     }
 
-    /// The positions of each key's next bit, and of the one after it, in the order of the keys.
-    ///
-    /// The second slice is empty if only one probe was left; `None` if there was none.
+    /// The positions of each key's next bit, and of the one after it if there is one.
     #[inline]
     pub(super) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
         let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;

@@ -87,10 +87,8 @@ pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
     }
 }
 
-/// Whether all bits of a key are set in a filter that is in no cache.
-///
-/// Branches on each of the first two probes, which end most lookups of absent keys: a misprediction
-/// costs less than a cache miss.
+/// Whether all bits of a key are set in a filter that is in no cache: branches on each of the first
+/// two probes, since a misprediction costs less than a cache miss.
 #[inline(never)]
 fn uncached_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, count: u8) -> bool {
     if count < 2 {
@@ -110,8 +108,8 @@ pub(super) fn may_match_out_of_line(reciprocal: u64, bits: &[u8], seq: ProbeSeq,
 /// Whether the next `left` bits of a key are set.
 ///
 /// Up to 8 bits are one group: branches between them would cost more than they save. From 9 up, a
-/// branch after the first 3 to 5 ends most lookups of absent keys; fewer would end too few of them,
-/// and more would delay a misprediction. The benchmarks "9 probes" to "13 probes" show it.
+/// branch after the first 3 to 5 ends most lookups of absent keys: the benchmarks "9 probes" to "13
+/// probes" show it.
 #[inline(always)]
 fn group_may_match(reciprocal: u64, bits: &[u8], seq: ProbeSeq, left: u8) -> bool {
     match left {

@@ -2,8 +2,7 @@
 //!
 //! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`, of
 //! which the remainder by the number of bits is the costly part. [`byte_index`] computes it without
-//! a division for one key, [`Divisor`] for many. The loops over probes are [`Probes::set_bits_in`]
-//! to insert a key, `one::all_set_in` to look one up, and `many::advance` for many keys.
+//! a division for one key, [`Divisor`] for many.
 
 use crate::BloomHash;
 use crate::bloom::shape::NUM_HASHES;

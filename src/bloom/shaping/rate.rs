@@ -1,44 +1,10 @@
 //! The false-positive rate of this format: one closed form, which every choice of a shape asks.
 //!
 //! The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's probes to be independent.
-//! Here all come from one 32-bit hash `h`. So a query may have the hash of a key, look at a bit
-//! twice, or have nearly the probes of a key (lookalikes). The third probe, `h + 2 * rotr(h, 17)`,
-//! is `65537 * v` for one of only `V` = 196,606 values `v`: in a filter of more bits third probes
-//! fall on few bits, which are mostly set, and some queries have their other probes there, too.
-//!
-//! For random keys, with `k` probes and `l = keys / bits`:
-//!
-//! ```text
-//! rate = all_set + lookalikes + keys / 2^32
-//! lookalikes = 1.9 * keys / (unset * bits)^2    0 with one or two probes
-//!
-//! With one or two probes, or fewer bits than V:
-//!   unset = e^(-k l)
-//!   all_set = (1 - unset)^k
-//! else:
-//!   all_set = third * ((1 - s) * (1 - unset)^(k - 1) + s * among^(k - 1))
-//!   third = 1 - others * seen
-//!   among = 1 - others * (seen + mean) / 2
-//!   s = 2.3 * V / (bits * k^2)
-//!   unset = others * (1 - V / bits * (1 - mean))
-//!   others = e^(-(k - 1) l)
-//!   mean = q / 3 + 2 (1 - q) / (3 a)
-//!   seen = q / 2 + (1 - q (1 + a)) / a^2
-//!   a = keys / 2^17, q = e^-a
-//! ```
-//!
-//! | symbol | the share |
-//! |---|---|
-//! | `all_set` | of queries whose bits are all set, by several keys |
-//! | `third`, `among` | of queries whose third probe finds its bit set; whose other probes do, each, if all are where third probes go |
-//! | `s` | of queries whose probes all are there |
-//! | `unset`, `others` | of bits that are 0; that would be without third probes |
-//! | `mean`, `seen` | of values that no key has; the same, each value weighted by the hashes that have it |
-//! | `q` | of values in the middle third of all that no key has: 2<sup>17</sup> hashes have each |
-//!
-//! 1.9 and 2.3 are fitted. Lookalikes are mostly a key's probes in one order or the other; with 2
-//! for 1.9, tuned filters of 12 keys with 6 bits each have fewer probes, and match 1.1 times as
-//! many counters as LevelDB's.
+//! Here all come from one 32-bit hash `h`. So a query may have the hash of a key, or nearly the
+//! probes of a key. And the third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for one of only
+//! 196,606 values `v`: in a filter of more bits third probes fall on few bits, which are mostly set,
+//! and some queries have their other probes there, too.
 
 use crate::bloom::shape::{NUM_HASHES, float};
 
@@ -57,9 +23,11 @@ pub(super) struct Rates {
 
 /// Where third probes go, in a filter that has more bits than they have values.
 struct ThirdProbes {
-    /// `V / bits`.
+    /// The share of bits.
     share: f64,
+    /// The share of values that no key has.
     mean: f64,
+    /// The same, each value weighted by the hashes that have it.
     seen: f64,
 }
 
@@ -68,6 +36,7 @@ impl ThirdProbes {
         if bits < NUM_VALUES {
             return None;
         }
+        // A value in the middle third has a hash in 2^17, the others fewer, towards the ends.
         let a = keys / 131072.0;
         let hit = probability_of_hit(a);
         let mean = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
@@ -93,13 +62,15 @@ impl Rates {
         let probes = f64::from(num_probes);
         let (unset, all_set) = match &self.third {
             Some(ThirdProbes { share, mean, seen }) if num_probes > 2 => {
+                // Of bits where no third probes go.
                 let others = power(self.unset_by_one, num_probes - 1);
                 let unset = others * (1.0 - share * (1.0 - mean));
                 let third = 1.0 - others * seen;
                 let among = power(1.0 - others * f64::midpoint(*seen, *mean), num_probes - 1);
                 let not_among = power(1.0 - unset, num_probes - 1);
-                let s = 2.3 * share / (probes * probes);
-                (unset, third * (not_among + s * (among - not_among)))
+                // Of queries that have all their probes among third probes; 2.3 is fitted.
+                let all_among = 2.3 * share / (probes * probes);
+                (unset, third * (not_among + all_among * (among - not_among)))
             }
             _ => {
                 let unset = power(self.unset_by_one, num_probes);
@@ -107,6 +78,8 @@ impl Rates {
             }
         };
         let unset = unset * self.bits;
+        // Mostly a key's probes in one order or the other. 1.9 is fitted: with 2, tuned filters of
+        // 12 keys with 6 bits each have fewer probes, and match more counters than LevelDB's.
         let lookalikes = match num_probes {
             0..=2 => 0.0,
             _ => 1.9 * self.keys / (unset * unset),

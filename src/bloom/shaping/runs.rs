@@ -7,8 +7,7 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
 ///
 /// Count a run as it will be *after* the flush or compaction. In filter blocks `num_filters` is the
-/// number of ranges in all tables of the run, and `keys_per_filter` the run's keys over that; the
-/// blocks' offsets, 4 bytes for each filter and 5 for each block, are not counted.
+/// number of ranges in all tables of the run, whose offsets are not counted.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};

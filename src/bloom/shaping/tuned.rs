@@ -155,9 +155,6 @@ fn best_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> Expected {
         }
         best = more;
     }
-    if best.shape.num_probes > leveldb {
-        return best;
-    }
     for fewer in (1..leveldb).rev().map(with) {
         if fewer.rate > best.rate {
             break;
