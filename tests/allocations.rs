@@ -109,17 +109,6 @@ fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
     }
 }
 
-/// Making a new filter for every few lookups would take most of the time of measuring.
-#[test]
-fn measuring_few_keys_in_a_large_filter_makes_it_once() {
-    let shape = POLICY.shape(10_000_000);
-    for num_keys in [1, 10, 1000] {
-        let measure = || shape.measure_false_positive_rate(num_keys);
-        let rate = assert_allocations(3, "the bits, and scratch memory", measure);
-        assert!(rate < 1e-5, "{num_keys} keys: {rate}");
-    }
-}
-
 #[test]
 fn hashes_and_lookups_allocate_nothing() {
     let keys = keys(300);
@@ -229,47 +218,6 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
     }
 }
 
-/// The peak memory per pending key beyond three times the key's length, without the filter.
-fn most_bytes_beside(policy: &dyn FilterPolicy, key: &[u8], sizes: [usize; 2]) -> usize {
-    let mut builder = FilterBlockBuilder::new(policy);
-    let peak = peak_bytes(|| {
-        for (filter, &num_keys) in (1..).zip(&sizes) {
-            (0..num_keys).for_each(|_| builder.add_key(key));
-            builder.start_block(filter * 2048);
-        }
-    });
-    let num_keys = sizes[0].max(sizes[1]);
-    // The vector of filters doubles, too.
-    let filters = 3 * sizes.map(|n| POLICY.shape(n).filter_len()).iter().sum::<usize>();
-    peak.saturating_sub(filters + 3 * num_keys * key.len()) / num_keys
-}
-
-#[test]
-fn pending_keys_without_hashes_take_at_most_48_bytes_more_each() {
-    let of_user_keys = InternalKeyPolicy::new(OfKeys(POLICY));
-    let policies: [&dyn FilterPolicy; 2] = [&OfKeys(POLICY), &of_user_keys];
-    for (policy, usual) in policies.into_iter().zip([24, 40]) {
-        let mut most = 0;
-        for key in [&[][..], &[7; 8], &[7; 20], &[7; 100]] {
-            for num_keys in [1 << 10, 3000, 1 << 14] {
-                for second in [0, num_keys / 2, num_keys, num_keys + 1, 2 * num_keys + 1] {
-                    most = most.max(most_bytes_beside(policy, key, [num_keys, second]));
-                }
-            }
-        }
-        // Otherwise the documented number is too high.
-        assert!((usual..=usual + 8).contains(&most), "{most} bytes");
-
-        // When no vector has just doubled.
-        let mut builder = FilterBlockBuilder::new(policy);
-        let peak = peak_bytes(|| {
-            (0..1 << 14).for_each(|_| builder.add_key(&[7; 8]));
-            builder.start_block(2048);
-        });
-        assert_eq!(peak >> 14, 8 + usual + 1); // and 10 bits of the filter
-    }
-}
-
 #[test]
 fn pending_keys_with_hashes_take_4_bytes_in_a_vector_that_doubles() {
     let policies: [&dyn FilterPolicy; 2] = [&POLICY, &InternalKeyPolicy::new(POLICY)];
@@ -318,21 +266,6 @@ fn a_wild_offset_while_the_range_may_grow_allocates_nothing() {
         assert_allocations(0, num_keys, || builder.start_block(u64::MAX >> 1));
         assert_eq!(builder.finish().last(), Some(&63));
     }
-}
-
-#[test]
-fn a_builder_takes_at_most_8_bytes_per_key_and_12_while_its_buffer_doubles() {
-    let mut most = [0.0_f64; 2];
-    for num_keys in (1_000..5_000_u16).step_by(7).chain([1024, 1025, 2049, 4097]) {
-        let mut builder = BloomFilterBuilder::new();
-        let before = bytes_in_use();
-        let peak = peak_bytes(|| (0..num_keys).for_each(|_| builder.add_key(&[7; 8])));
-        for (most, bytes) in most.iter_mut().zip([bytes_in_use() - before, peak]) {
-            *most = most.max(f64::from(u32::try_from(bytes).unwrap()) / f64::from(num_keys));
-        }
-    }
-    assert!(7.9 < most[0] && most[0] <= 8.0, "{most:?}");
-    assert!(11.9 < most[1] && most[1] <= 12.0, "{most:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Building filter blocks: the oracle's bytes for ranges of any size, the savings of larger ranges,
-//! state after a panic, and limits.
+//! Building filter blocks: the oracle's bytes for ranges of any size, state after a panic, and
+//! limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,6 @@ use leveldb_filter::{
 use proptest::prelude::*;
 
 use super::api::assert_panics;
-use crate::common::random::words;
 use crate::common::strategies::{DataBlocks, any_data_blocks, any_policy, config};
 use crate::common::{create_filter, reference};
 
@@ -195,59 +194,6 @@ fn an_offset_beyond_the_address_space_panics_and_leaves_the_builder_unchanged() 
         let keys = vec![b"fig".into(), b"lime".into()];
         assert_eq!(builder.finish(), build(POLICY, base_lg, &[(0, keys)]));
     }
-}
-
-/// A 2 MiB table of a database with user keys of 16 bytes, divided into data blocks by LevelDB's
-/// defaults.
-pub(super) fn table(value_len: usize) -> DataBlocks {
-    let mut words = words(value_len as u64).map(u64::to_le_bytes);
-    let mut keys = std::iter::repeat_with(|| words.by_ref().take(2).flatten().collect::<Vec<u8>>());
-    let mut blocks = Vec::new();
-    let mut offset = 0;
-    while offset < 2 << 20 {
-        let mut block = Vec::new();
-        // Each entry has three lengths and its key's trailer; every 16 have a restart point.
-        let len =
-            |num_keys: usize| num_keys * (3 + 16 + 8 + value_len) + num_keys.div_ceil(16) * 4 + 4;
-        while len(block.len()) < 4096 {
-            block.extend(keys.next());
-        }
-        let end = offset + len(block.len()) + 5;
-        blocks.push((offset.try_into().expect("2 MiB"), block));
-        offset = end;
-    }
-    blocks
-}
-
-/// How many of a million absent keys match; successive keys are looked up in successive data
-/// blocks.
-fn count_false_positives(contents: &[u8], blocks: &[(u64, Vec<Vec<u8>>)]) -> usize {
-    let reader = FilterBlockReader::new(POLICY, contents);
-    let absent = words(1).map(u64::to_le_bytes).take(1_000_000);
-    let offsets = blocks.iter().map(|(offset, _)| *offset).cycle();
-    absent.zip(offsets).filter(|(key, offset)| reader.key_may_match(*offset, key)).count()
-}
-
-/// Asserts that `base_lg` 19 has at most these percentages of the bytes and false positives of
-/// LevelDB's 11, and that 63 has no more of either than 19 and 11.
-fn assert_larger_ranges_save(value_len: usize, bytes: usize, false_positives: usize) {
-    let blocks = table(value_len);
-    let of_11 = build(POLICY, 11, &blocks);
-    let of_19 = build(POLICY.tuned(), 19, &blocks);
-    let of_63 = build(POLICY.tuned(), 63, &blocks);
-    let lens = [of_11.len(), of_19.len(), of_63.len()];
-    let matches = [of_11, of_19, of_63].map(|contents| count_false_positives(&contents, &blocks));
-    let what = format!("values of {value_len} bytes: {lens:?} bytes, {matches:?} false positives");
-    println!("{what}");
-    assert!(lens[1] * 100 <= lens[0] * bytes, "{what}");
-    assert!(matches[1] * 100 <= matches[0] * false_positives, "{what}");
-    assert!(lens[2] <= lens[1] && matches[2] <= matches[0], "{what}");
-}
-
-#[test]
-fn larger_ranges_save_bytes_and_false_positives_or_for_large_values_more_bytes() {
-    assert_larger_ranges_save(100, 81, 86);
-    assert_larger_ranges_save(1_000, 33, 100);
 }
 
 /// Where the system allocates pages on first use, the zeros take addresses but no memory.

@@ -1,13 +1,11 @@
 //! Reading filter blocks: the oracle's answers on any bytes.
 
-use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockReader, InternalKeyPolicy, bloom_hash, bloom_hashes,
-};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, InternalKeyPolicy, bloom_hash};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::block_builder::{build, table};
+use super::block_builder::build;
 use crate::common::strategies::{any_data_blocks, config};
 use crate::common::{create_filter, drawn, noise, reference};
 
@@ -157,51 +155,6 @@ fn base_lg_and_num_filters_are_the_blocks_or_0_if_it_is_malformed() {
     for malformed in [&[][..], &[11], &[0, 0, 0, 11], &[1, 0, 0, 0, 11], &[0xff; 5]] {
         let reader = FilterBlockReader::new(POLICY, malformed);
         assert_eq!((reader.base_lg(), reader.num_filters()), (0, 0), "{malformed:?}");
-    }
-}
-
-/// The code in the documentation of `FilterBlockReader`.
-fn must_read(
-    reader: &FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
-    hashes: &[BloomHash],
-    block_offsets: &[u64],
-) -> Vec<bool> {
-    let mut must_read = vec![true; hashes.len()];
-    let mut next = 0;
-    for group in block_offsets.chunk_by(|a, b| a >> reader.base_lg() == b >> reader.base_lg()) {
-        let keys = next..next + group.len();
-        next = keys.end;
-        if let Some(filter) = reader.filter(group[0]) {
-            let matches = &mut must_read[keys.clone()];
-            BloomFilterPolicy::default().hashes_may_match(&hashes[keys], filter, matches);
-        }
-    }
-    must_read
-}
-
-#[test]
-fn batch_lookups_in_a_table_answer_as_single_ones_and_lose_no_key() {
-    let blocks = table(400);
-    let keys = blocks.iter().flat_map(|(offset, keys)| keys.iter().map(|key| (key, *offset)));
-    let (keys, block_offsets): (Vec<_>, Vec<_>) = keys.take(4_000).unzip();
-    assert_eq!(keys.len(), 4_000);
-    let absent: Vec<_> = (0..4_000u32).map(u32::to_le_bytes).collect();
-    let mut hashes = [BloomHash::default(); 4_000];
-    for base_lg in [0, 11, 14, 19, 63] {
-        let all = build(POLICY, base_lg, &blocks);
-        // Some of the keys lie beyond its filters, or in the range of others.
-        let of_few = build(POLICY, base_lg, &blocks[..blocks.len() / 4]);
-        for contents in [all.clone(), of_few, vec![base_lg]] {
-            let may_lose = contents.len() > 1 && contents != all;
-            let reader = FilterBlockReader::new(POLICY, contents);
-            bloom_hashes(&keys, &mut hashes);
-            let is_lost = must_read(&reader, &hashes, &block_offsets).contains(&false);
-            assert!(!is_lost || may_lose, "base_lg {base_lg}");
-            bloom_hashes(&absent, &mut hashes);
-            let each = absent.iter().zip(&block_offsets);
-            let each: Vec<_> = each.map(|(key, &at)| reader.key_may_match(at, key)).collect();
-            assert_eq!(must_read(&reader, &hashes, &block_offsets), each, "base_lg {base_lg}");
-        }
     }
 }
 
