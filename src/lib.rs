@@ -33,7 +33,6 @@
 //! | fix filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
-//! | write one filter for a whole table that LevelDB reads | [`FilterBlockBuilder::with_base_lg`] with 63 |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`] |
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |

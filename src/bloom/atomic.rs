@@ -94,8 +94,7 @@ impl AtomicBloomFilter {
         float(bits.iter().map(num_ones).sum()) / float(self.shape().num_bits())
     }
 
-    /// The filter, with the bytes of a [`BloomFilter`] of the same keys, in time linear in its
-    /// length.
+    /// The filter, with the bytes of a [`BloomFilter`] of the same keys, in linear time.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

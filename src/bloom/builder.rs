@@ -31,7 +31,7 @@ pub struct BloomFilterBuilder {
 }
 
 impl BloomFilterBuilder {
-    /// An empty builder. Allocates nothing yet.
+    /// An empty builder.
     #[must_use]
     pub const fn new() -> Self {
         Self { hashes: Vec::new() }
@@ -72,8 +72,8 @@ impl BloomFilterBuilder {
         self.hashes.clear();
     }
 
-    /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys, but keeps
-    /// their memory for the next ones. Without keys, the filter matches nothing.
+    /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys. Without
+    /// keys, the filter matches nothing.
     ///
     /// Takes time linear in the filter's length and in the number of keys times that of probes.
     ///

@@ -37,10 +37,8 @@ pub struct BloomFilter<B> {
 impl<B: ?Sized> Copy for BloomFilter<&B> {}
 
 impl BloomFilter<Vec<u8>> {
-    /// An empty filter to insert keys into, such as a memtable's.
-    ///
-    /// With as many keys as the shape is for, its bytes are those of
-    /// [`create_filter`](crate::FilterPolicy::create_filter). Allocates these only.
+    /// An empty filter to insert keys into, such as a memtable's. With as many keys as the shape is
+    /// for, its bytes are those of [`create_filter`](crate::FilterPolicy::create_filter).
     #[must_use]
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];

@@ -65,7 +65,7 @@ impl BloomFilterPolicy {
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of
-    /// keys; 2<sup>64</sup> thousandths and more count as one less. Mirrors `NewBloomFilterPolicy`.
+    /// keys. Mirrors `NewBloomFilterPolicy`.
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
         Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
@@ -116,8 +116,7 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::Tuned, ..self }
     }
 
-    /// Filters of a key or more with at least `len` bytes, the one for the number of probes
-    /// included. Without it, LevelDB's shortest filters have 9, tuned ones 8.
+    /// Filters of a key or more with at least `len` bytes, the probe count's included.
     ///
     /// For ranges with few keys: in LevelDB's 2 KiB with values of 500 bytes and more take
     /// [tuned](Self::tuned) filters of 48 bytes, and fewer than 1% of absent counters match instead
@@ -176,9 +175,8 @@ impl BloomFilterPolicy {
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal
-    /// hashes. Share the budget anew at each flush or compaction, and let it grow with the keys:
-    /// tables keep their filters until they are rewritten. Never panics. Takes `n log n` time for
-    /// `n` runs, and some kilobytes of memory for each.
+    /// hashes. Share the budget anew at each flush or compaction: tables keep their filters until
+    /// they are rewritten. Takes `n log n` time for `n` runs.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

@@ -53,8 +53,7 @@ pub(super) struct Expected {
     pub(super) rate: f64,
 }
 
-/// The shape of a filter of `num_keys` keys, to which LevelDB gives another one. At most as long as
-/// that, unless it would have fewer than `min_bytes` bytes of bits.
+/// The shape of a filter: at most as long as LevelDB's, or of at least `min_bytes` bytes of bits.
 pub(in crate::bloom) fn tuned(
     leveldb: BloomFilterShape,
     num_keys: usize,
