@@ -88,7 +88,7 @@ fn plan(
 ) -> Result<Plan, Left> {
     let today = today(survey, i, options).map_err(Left::Alone)?;
     let listed = &survey.group.tables[i];
-    let file = read(&listed.path)?;
+    let (file, _) = read(&listed.path)?;
     let table = Table::open(&file)?;
     let layout = table.layout(&file)?.ok_or("bytes that LevelDB does not write")?;
     let of_manifest = listed.place.as_ref().map(|place| place.contents.len);

@@ -2,11 +2,12 @@
 //! whole.
 
 use std::error::Error;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
+use std::time::SystemTime;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
@@ -30,12 +31,34 @@ pub(crate) struct Filters {
     pub(crate) trailer_len: usize,
 }
 
-/// The bytes of a table's file that may be replaced.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
-    if fs::symlink_metadata(path)?.is_symlink() {
+/// Tells a file from others that took its place, and from itself after a change.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Device and inode, and when anything of it changed.
+    #[cfg(unix)]
+    inode: (u64, u64, i64, i64),
+}
+
+impl From<Metadata> for Version {
+    fn from(file: Metadata) -> Self {
+        Self {
+            len: file.len(),
+            modified: file.modified().ok(),
+            #[cfg(unix)]
+            inode: (file.dev(), file.ino(), file.ctime(), file.ctime_nsec()),
+        }
+    }
+}
+
+/// The bytes of a table's file that may be replaced as long as it has this version.
+pub(crate) fn read(path: &Path) -> Result<(Vec<u8>, Version), Box<dyn Error>> {
+    let metadata = fs::symlink_metadata(path)?;
+    if metadata.is_symlink() {
         return Err(LINK.into());
     }
-    Ok(fs::read(path)?)
+    Ok((fs::read(path)?, metadata.into()))
 }
 
 impl Filters {
@@ -45,11 +68,11 @@ impl Filters {
         path: &Path,
         make: impl FnOnce(&Table<'_>) -> Result<Vec<u8>, Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
-        let old = read(path)?;
+        let (old, version) = read(path)?;
         let table = Table::open(&old)?;
         let put = if self.is_appended { with_filters_appended } else { with_filters_in_place };
         let new = put(&table, &old, &self.policy_name, &make(&table)?)?.ok_or(CHANGED)?;
-        replace(path, &new, |new| self.check(&old, new))
+        replace((path, version), &new, |new| self.check(&old, new))
     }
 
     /// Whether the new file has all keys and values where they were, and filters that match each.
@@ -70,12 +93,13 @@ impl Filters {
     }
 }
 
-/// Writes the contents beside the file, syncs them, reads them back to check them, and renames.
+/// Writes the contents beside the file, syncs them, reads them back to check them, and renames, if
+/// nobody has changed the file meanwhile.
 ///
 /// Owner and permission bits stay. After an error the file is as before and nothing is left behind,
 /// unless only the directory could not be synced: then the new file is in place.
 pub(crate) fn replace(
-    path: &Path,
+    (path, version): (&Path, Version),
     contents: &[u8],
     check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
@@ -96,7 +120,11 @@ pub(crate) fn replace(
     let replaced = write(file, contents, path)
         .map_err(|error| format!("{TEMPORARY} cannot be written: {error}").into())
         .and_then(|()| check(&fs::read(&temporary)?))
-        .and_then(|()| Ok(fs::rename(&temporary, path)?));
+        // Nothing slow may come in between: freeing what was read back takes milliseconds.
+        .and_then(|()| {
+            let is_same = Version::from(fs::symlink_metadata(path)?) == version;
+            if is_same { Ok(fs::rename(&temporary, path)?) } else { Err(CHANGED.into()) }
+        });
     if replaced.is_err() {
         let _ = fs::remove_file(&temporary);
         return replaced;

@@ -1,26 +1,58 @@
 //! Files are replaced wholly or not at all.
 
-use std::fs;
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+use std::{fs, thread};
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use super::files;
 use crate::common::table::Table;
-use crate::common::table::replace::{Filters, TEMPORARY, replace};
+use crate::common::table::replace::{self, Filters, TEMPORARY, read};
 use crate::tools::inspect_table::{copy_of, directory_of};
+
+fn replace(
+    path: &Path,
+    check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    replace::replace((path, read(path).unwrap().1), b"new", check)
+}
+
+#[test]
+fn a_file_that_another_program_changes_meanwhile_is_left_to_it() {
+    let directory = directory_of("changed", &[("000005.ldb", b"old"), ("other", b"own")]);
+    let [path, other] = ["000005.ldb", "other"].map(|name| directory.join(name));
+    for is_renamed in [false, true].repeat(10) {
+        fs::write(&path, b"old").unwrap();
+        fs::copy(&path, &other).unwrap();
+        // File systems count time in ticks.
+        thread::sleep(Duration::from_millis(20));
+        let change = |_: &[u8]| {
+            fs::write(&other, b"own")?;
+            let changed =
+                if is_renamed { fs::rename(&other, &path) } else { fs::write(&path, b"own") };
+            Ok(changed?)
+        };
+        let error = replace(&path, change).unwrap_err();
+        assert!(error.to_string().contains("it has changed meanwhile"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"own");
+        assert_eq!(files(&directory).len(), 1 + usize::from(!is_renamed));
+    }
+}
 
 #[test]
 fn a_file_is_replaced_only_by_what_was_read_back_and_checked() {
     let directory = directory_of("replaced", &[("000005.ldb", b"old")]);
     let path = directory.join("000005.ldb");
     let before = files(&directory);
-    let refused = replace(&path, b"new", |read_back| {
+    let refused = replace(&path, |read_back| {
         assert_eq!((read_back, &fs::read(&path).unwrap()[..]), (&b"new"[..], &b"old"[..]));
         Err("wrong".into())
     });
     assert_eq!(refused.unwrap_err().to_string(), "wrong");
     assert_eq!(files(&directory), before);
-    replace(&path, b"new", |_| Ok(())).unwrap();
+    replace(&path, |_| Ok(())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(files(&directory).len(), 1);
 }
@@ -29,7 +61,7 @@ fn a_file_is_replaced_only_by_what_was_read_back_and_checked() {
 fn a_temporary_file_of_another_run_is_never_deleted() {
     let directory = directory_of("left_over", &[("000005.ldb", b"old"), (TEMPORARY, b"other's")]);
     let before = files(&directory);
-    let error = replace(&directory.join("000005.ldb"), b"new", |_| Ok(())).unwrap_err();
+    let error = replace(&directory.join("000005.ldb"), |_| Ok(())).unwrap_err();
     assert!(error.to_string().starts_with("000000.dbtmp is there already"), "{error}");
     assert_eq!(files(&directory), before);
 }
@@ -52,7 +84,7 @@ fn owner_and_permissions_stay() {
         };
         let (before, inode) = (of_file(), path.metadata().unwrap().ino());
         assert_eq!(before.2, mode);
-        replace(&path, b"new", |_| Ok(())).unwrap();
+        replace(&path, |_| Ok(())).unwrap();
         assert_eq!(of_file(), before);
         assert_ne!(path.metadata().unwrap().ino(), inode);
     }
