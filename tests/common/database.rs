@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::common::table::directory::{Files, ROCKSDB, is_other_file, number_of, read_manifest};
 use crate::common::table::manifest::{Contents, Manifest};
+use lock::is_held;
 
+mod lock;
 pub(crate) mod ranges;
 
 /// Tables that belong together.
@@ -23,6 +25,8 @@ pub(crate) struct Group {
     pub(crate) not_in_use: Vec<String>,
     /// Why `LevelDB` would not open this directory, if it looks like a damaged database.
     pub(crate) lost: Option<String>,
+    /// Whether a program holds the LOCK in the directory.
+    pub(crate) is_open: bool,
 }
 
 #[derive(PartialEq, Eq)]
@@ -56,10 +60,15 @@ impl Group {
 
     /// A directory, or files that belong together.
     pub(crate) fn of_paths(paths: &[PathBuf]) -> Result<Self, String> {
-        match paths {
-            [directory] if directory.is_dir() => Self::of_directory(directory),
-            files => Self::of_files(files),
-        }
+        let lock = |path: &PathBuf| {
+            if path.is_dir() { path.join("LOCK") } else { path.with_file_name("LOCK") }
+        };
+        let group = match paths {
+            [directory] if directory.is_dir() => Self::of_directory(directory)?,
+            files => Self::of_files(files)?,
+        };
+        let is_open = paths.iter().map(lock).any(|lock| is_held(&lock));
+        Ok(Self { is_open, ..group })
     }
 
     /// A group of files that are named one by one, maybe by `DIR/*`; or why there is none.
@@ -130,7 +139,7 @@ impl Group {
             name: shown(directory),
             tables: tables.collect(),
             not_in_use,
-            lost: None,
+            ..Self::default()
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) const ADDED: [&str; 3] = [
     "  filter.NewBloomFilter(10). RocksDB opens no table longer than recorded.",
 ];
 
+const OPEN: &str = "a program has it open: close it (--force rewrites nevertheless)";
+
 /// Rewrites the filters of a group of tables, and reports on it.
 pub(crate) fn rewrite(
     read: impl Fn() -> Result<Group, String>,
@@ -29,6 +31,9 @@ pub(crate) fn rewrite(
 ) -> Result<Report, String> {
     let group = read()?;
     group.lost.clone().map_or(Ok(()), Err)?;
+    if group.is_open && !options.force {
+        return Err(format!("{}: {OPEN}", group.title()));
+    }
     let progress = Progress::start();
     // Divided between at most eight tables.
     let num_lookups = num_lookups.saturating_mul(group.tables.len().div_ceil(8).max(1));
@@ -90,9 +95,11 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each option")]
 pub(crate) struct Options {
     pub(crate) dry_run: bool,
     pub(crate) add: bool,
+    pub(crate) force: bool,
     pub(crate) goleveldb: bool,
     pub(crate) bits_per_key: Option<usize>,
     pub(crate) paths: Vec<PathBuf>,
@@ -105,6 +112,7 @@ impl Options {
             match option {
                 "--dry-run" => options.dry_run = true,
                 "--add" => options.add = true,
+                "--force" => options.force = true,
                 "--goleveldb" => options.goleveldb = true,
                 "--bits-per-key" => {
                     let number = values.next().and_then(|number| number.to_str()?.parse().ok());

@@ -9,6 +9,7 @@ use super::filter_blocks::{absent_keys, count_reads};
 use super::tables::{NO_POLICY, any_options, any_writes, write_database};
 use crate::common::database::Group;
 use crate::common::exchange::TempPath;
+use crate::common::process::{LevelDb, Request};
 use crate::common::rewrite_filters::{Options, rewrite};
 
 /// Rewrites all tables of the database.
@@ -17,6 +18,14 @@ fn run(path: &TempPath, args: &[&str]) {
     let options = Options::parse(args).unwrap().unwrap();
     let (_, outcome) = rewrite(|| Group::of_directory(&path.0), &options, 20_000).unwrap();
     assert_eq!((outcome.exit_status, outcome.causes), (0, Vec::new()));
+}
+
+fn assert_refused_while_open(path: &TempPath) {
+    let mut leveldb = LevelDb::start().unwrap();
+    leveldb.ask(&Request::new(b'O').u32(0).string(path.as_bytes()));
+    let group = || Group::of_paths(&[path.0.clone()]);
+    let refused = rewrite(group, &Options::default(), 20_000).map(drop).unwrap_err();
+    assert!(refused.contains("a program has it open"), "{refused}");
 }
 
 #[test]
@@ -35,6 +44,7 @@ fn leveldb_finds_all_behind_rewritten_and_added_filters() {
             options.bits_per_key = 10;
             // LevelDB's lookups check every block's checksum, and find every value.
             reads.push(count_reads(leveldb, &path, &options, &present, &absent));
+            assert_refused_while_open(&path);
             run(&path, args);
             reads.push(count_reads(leveldb, &path, &options, &present, &absent));
         }

@@ -29,7 +29,7 @@ use crate::common::inspect_table::{Options, report};
 const NUM_LOOKUPS: usize = 100_000;
 
 /// What a user sees.
-struct Report {
+pub(crate) struct Report {
     lines: Vec<String>,
     /// What goes to stderr.
     causes: Vec<String>,
@@ -37,7 +37,7 @@ struct Report {
 }
 
 impl Report {
-    fn on(path: &Path) -> Self {
+    pub(crate) fn on(path: &Path) -> Self {
         Self::with(&[path.to_path_buf()], false, NUM_LOOKUPS)
     }
 
@@ -96,7 +96,7 @@ impl Report {
     }
 
     /// Whether these words are printed, on one line or wrapped after a long path.
-    fn has(&self, words: &str) -> bool {
+    pub(crate) fn has(&self, words: &str) -> bool {
         self.lines.join(" ").contains(words)
     }
 

@@ -15,15 +15,16 @@ use common::terminal::print;
 #[path = "../../common/mod.rs"]
 mod common;
 
-const HELP: [&str; 19] = [
-    "Close the database first: a program that has it open may delete the tables that",
-    "this reads. Nothing prevents it: this does not take LevelDB's lock.",
+const HELP: [&str; 20] = [
+    "Close the database first. One whose LOCK is held is refused, but a program in",
+    "another container cannot be seen, nor one that opens it while this runs.",
     "usage: rewrite_filters [OPTION]... [--] DIR|FILE...",
     "Rebuilds the filters of databases or tables, each for 512 KiB and 4,000 keys or",
     "more: fewer lookups read data blocks in vain. Programs need no change. What",
     "LevelDB compacts later gets LevelDB's filters again.",
     "  --dry-run         prints the same report, and writes nothing",
     "  --goleveldb       names first filters as goleveldb does; not for LevelDB <1.18",
+    "  --force           rewrites a database although its LOCK is held",
     "  --bits-per-key N  exactly N; else today's number, raised until no lookup loses",
     "  --add             adds filters at the end of tables that have none or no room",
     ADDED[0],

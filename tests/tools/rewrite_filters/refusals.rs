@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use super::rewriting::copy_without_filters;
 use super::{NUM_LOOKUPS, Run, files};
@@ -14,7 +15,7 @@ use crate::common::rewrite_filters::{Options, rewrite};
 use crate::common::table::replace::TEMPORARY;
 use crate::tools::inspect_table::damage::name_comparator;
 use crate::tools::inspect_table::tables::with_metaindex;
-use crate::tools::inspect_table::{copy_of, database, directory_of, golden_table, read};
+use crate::tools::inspect_table::{Report, copy_of, database, directory_of, golden_table, read};
 
 /// Runs with `--add`, and checks that no file has changed.
 #[track_caller]
@@ -117,6 +118,31 @@ fn a_symbolic_link_is_never_replaced_by_a_file() {
     assert!(run.cause().contains("a symbolic link: name the directory that it leads to"));
     assert!(path.is_symlink());
     assert_eq!(files(&directory), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_database_whose_lock_is_held_is_refused_and_inspected() {
+    let directory = copy_of("levels", "held");
+    let [lock, table] = ["LOCK", "000005.ldb"].map(|name| directory.join(name));
+    fs::write(&lock, b"").unwrap();
+    // As goleveldb does; LevelDB itself holds it in `tests/leveldb`.
+    let holder = Command::new("flock")
+        .arg(&lock)
+        .args(["sh", "-c", "echo held; cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut holder) = holder else { return eprintln!("skipped: needs util-linux's flock") };
+    holder.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    assert!(refused(&directory, 1).cause().contains("held: a program has it open: close it"));
+    assert!(Run::on(&table, &[]).cause().contains("000005.ldb: a program has it open"));
+    assert!(Report::on(&directory).has("A program has it open"));
+    assert_eq!(Run::on(&directory, &["--force"]).exit_status, 0);
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    assert!(Run::on(&directory, &[]).causes.is_empty());
+    assert!(!Report::on(&directory).has("A program has it open"));
 }
 
 #[test]
