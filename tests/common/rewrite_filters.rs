@@ -95,12 +95,10 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each option")]
 pub(crate) struct Options {
     pub(crate) dry_run: bool,
     pub(crate) add: bool,
     pub(crate) force: bool,
-    pub(crate) goleveldb: bool,
     pub(crate) bits_per_key: Option<usize>,
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -113,7 +111,6 @@ impl Options {
                 "--dry-run" => options.dry_run = true,
                 "--add" => options.add = true,
                 "--force" => options.force = true,
-                "--goleveldb" => options.goleveldb = true,
                 "--bits-per-key" => {
                     let number = values.next().and_then(|number| number.to_str()?.parse().ok());
                     options.bits_per_key = number.filter(|bits| (1..=100).contains(bits));

@@ -37,7 +37,7 @@ const FOOTER_LEN: usize = 48;
 pub(crate) struct Table<'a> {
     source: Source<'a>,
     filter: Option<FilterEntry>,
-    /// How many blocks the metaindex block names.
+    /// How many blocks the metaindex block names, each counted once.
     num_meta_blocks: usize,
     data_blocks: Vec<DataBlock>,
 }
@@ -45,7 +45,8 @@ pub(crate) struct Table<'a> {
 /// A table's filters, and the name of the policy that made them.
 #[derive(Debug)]
 pub(crate) struct FilterBlock<'a> {
-    pub(crate) policy_name: String,
+    /// Several if the metaindex block has several entries for one block.
+    pub(crate) policy_names: Vec<String>,
     pub(crate) contents: Cow<'a, [u8]>,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct DataBlock {
 /// The filter's entry in the metaindex block.
 #[derive(Debug)]
 struct FilterEntry {
-    policy_name: String,
+    policy_names: Vec<String>,
     handle: Option<BlockHandle>,
 }
 
@@ -76,9 +77,9 @@ impl<'a> Table<'a> {
 
     /// The filter block that the metaindex block names first.
     pub(crate) fn filter_block(&self) -> Result<Option<FilterBlock<'a>>, TableError> {
-        let Some(FilterEntry { policy_name, handle }) = &self.filter else { return Ok(None) };
+        let Some(FilterEntry { policy_names, handle }) = &self.filter else { return Ok(None) };
         let contents = handle.ok_or(TableError::CorruptHandle)?.read(self.source)?;
-        Ok(Some(FilterBlock { policy_name: policy_name.clone(), contents }))
+        Ok(Some(FilterBlock { policy_names: policy_names.clone(), contents }))
     }
 
     pub(crate) fn data_blocks(&self) -> &[DataBlock] {
@@ -146,19 +147,25 @@ fn read_footer(source: Source<'_>) -> Result<(BlockHandle, BlockHandle), TableEr
     Ok((handle()?, handle()?))
 }
 
-/// The first filter's entry, and the number of all entries.
+/// The first filter's entry, and the number of all blocks.
 fn read_metaindex(
     source: Source<'_>,
     handle: BlockHandle,
 ) -> Result<(Option<FilterEntry>, usize), TableError> {
-    let (mut filter, mut number) = (None, 0);
+    let (mut filter, mut number): (Option<FilterEntry>, _) = (None, 0);
     let mut budget = KeyBudget::of_index(handle);
     handle.visit_entries(source, &mut budget, |key, mut value| {
-        number += 1;
-        if let (None, Some(name)) = (&filter, policy_name(key)) {
-            let policy_name = String::from_utf8_lossy(name).into_owned();
-            filter = Some(FilterEntry { policy_name, handle: BlockHandle::decode(&mut value) });
+        let name = policy_name(key).map(|name| String::from_utf8_lossy(name).into_owned());
+        let handle = BlockHandle::decode(&mut value);
+        match (&mut filter, name) {
+            // The same block under another name, as `writer` makes it.
+            (Some(first), Some(name)) if first.handle == handle => {
+                return first.policy_names.push(name);
+            }
+            (None, Some(name)) => filter = Some(FilterEntry { policy_names: vec![name], handle }),
+            _ => (),
         }
+        number += 1;
     })?;
     Ok((filter, number))
 }

@@ -3,14 +3,18 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
+use std::{fs, slice};
 
 use super::cases::check;
 use super::filter_blocks::{absent_keys, count_reads};
 use super::tables::{NO_POLICY, any_options, any_writes, write_database};
 use crate::common::database::Group;
-use crate::common::exchange::TempPath;
+use crate::common::exchange::{TempPath, tables};
 use crate::common::process::{LevelDb, Request};
 use crate::common::rewrite_filters::{Options, rewrite};
+use crate::common::table::Table;
+use crate::common::table::replace::NAMES;
 
 /// Rewrites all tables of the database.
 fn run(path: &TempPath, args: &[&str]) {
@@ -23,7 +27,7 @@ fn run(path: &TempPath, args: &[&str]) {
 fn assert_refused_while_open(path: &TempPath) {
     let mut leveldb = LevelDb::start().unwrap();
     leveldb.ask(&Request::new(b'O').u32(0).string(path.as_bytes()));
-    let group = || Group::of_paths(&[path.0.clone()]);
+    let group = || Group::of_paths(slice::from_ref(&path.0));
     let refused = rewrite(group, &Options::default(), 20_000).map(drop).unwrap_err();
     assert!(refused.contains("a program has it open"), "{refused}");
 }
@@ -31,7 +35,7 @@ fn assert_refused_while_open(path: &TempPath) {
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
 fn leveldb_finds_all_behind_rewritten_and_added_filters() {
-    let sum = Cell::new([0; 4]);
+    let (sum, num_of_both) = (Cell::new([0; 4]), Cell::new(0));
     check(4, (any_options(), any_writes()), |leveldb, (mut options, writes)| {
         let last_values: BTreeMap<_, _> = writes.0.iter().cloned().collect();
         let absent = absent_keys(&last_values);
@@ -46,6 +50,14 @@ fn leveldb_finds_all_behind_rewritten_and_added_filters() {
             reads.push(count_reads(leveldb, &path, &options, &present, &absent));
             assert_refused_while_open(&path);
             run(&path, args);
+            let has_both = |path: &PathBuf| {
+                let file = fs::read(path).unwrap();
+                let filters = Table::open(&file).unwrap().filter_block().unwrap();
+                filters.is_some_and(|of| of.policy_names == NAMES)
+            };
+            num_of_both.set(
+                num_of_both.get() + tables(&path.0).iter().filter(|path| has_both(path)).count(),
+            );
             reads.push(count_reads(leveldb, &path, &options, &present, &absent));
         }
         for (i, number) in reads.into_iter().enumerate() {
@@ -56,6 +68,7 @@ fn leveldb_finds_all_behind_rewritten_and_added_filters() {
     });
     let [before, after, without, added] = sum.get();
     println!("reads: {before} before, {after} after; {without} without filters, {added} with");
+    assert!(num_of_both.get() > 0, "no table with both names");
     // Generous, since the cases are drawn anew in each run.
     assert!(2 * after <= 3 * before + 100, "{before} reads before, {after} after");
     assert!(30 * added <= without + 300, "{without} reads without filters, {added} with");

@@ -2,12 +2,12 @@
 //!
 //! It is only asked, as no kind of lock that could be taken would keep out all programs.
 
+use std::fs;
 use std::path::Path;
 
 /// Of all kinds: `LevelDB` takes a POSIX lock, goleveldb and rusty-leveldb one of `flock`.
 #[cfg(target_os = "linux")]
 pub(super) fn is_held(lock: &Path) -> bool {
-    use std::fs;
     use std::os::unix::fs::MetadataExt;
 
     let (Ok(lock), Ok(locks)) = (fs::metadata(lock), fs::read_to_string("/proc/locks")) else {
@@ -24,35 +24,15 @@ pub(super) fn is_held(lock: &Path) -> bool {
     files.any(|file| file.starts_with(&device) && file.ends_with(&inode))
 }
 
-/// `LevelDB` opens it so that nobody else can write to it.
-#[cfg(windows)]
+/// Opens it in a way that a holder prevents.
+#[cfg(not(target_os = "linux"))]
 pub(super) fn is_held(lock: &Path) -> bool {
-    use std::os::windows::fs::OpenOptionsExt;
-
-    const ERROR_SHARING_VIOLATION: i32 = 32;
-    let opened = std::fs::OpenOptions::new().read(true).share_mode(0).open(lock);
-    opened.is_err_and(|error| error.raw_os_error() == Some(ERROR_SHARING_VIOLATION))
-}
-
-/// Of all kinds, which exclude each other.
-#[cfg(any(target_vendor = "apple", target_os = "freebsd", target_os = "openbsd"))]
-pub(super) fn is_held(lock: &Path) -> bool {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    const O_NONBLOCK: i32 = 0x4;
-    const O_EXLOCK: i32 = 0x20;
-    let opened =
-        std::fs::OpenOptions::new().read(true).custom_flags(O_EXLOCK | O_NONBLOCK).open(lock);
-    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
-}
-
-#[cfg(not(any(
-    target_os = "linux",
-    windows,
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "openbsd"
-)))]
-pub(super) fn is_held(_: &Path) -> bool {
-    false
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(windows)]
+    std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 0);
+    // O_EXLOCK and O_NONBLOCK: locks of all kinds exclude each other there.
+    #[cfg(any(target_vendor = "apple", target_os = "freebsd", target_os = "openbsd"))]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, 0x20 | 0x4);
+    lock.exists() && options.open(lock).is_err()
 }

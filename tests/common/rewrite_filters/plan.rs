@@ -13,7 +13,7 @@ use crate::common::survey::sample::{BETWEEN, OWN};
 use crate::common::survey::settings::{BASE_LG, MIN_FILTER_LEN, MIN_KEYS};
 use crate::common::survey::{Survey, judge};
 use crate::common::table::Table;
-use crate::common::table::replace::{self, read};
+use crate::common::table::replace::{self, NAMES, read};
 use crate::common::terminal::Progress;
 
 /// The best first: filters of few keys are the better the longer they are, if there is room.
@@ -96,20 +96,31 @@ fn plan(
         let why = of_manifest.map_or(UNLISTED, |_| "its length differs from the MANIFEST's");
         return Err(why.into());
     }
-    let contents = table.filter_block()?.map(|block| block.contents).unwrap_or_default();
+    let block = table.filter_block()?;
+    let (names, contents) = block.map(|of| (of.policy_names, of.contents)).unwrap_or_default();
     let keys = KeySurvey::of(&table)?;
     let (sample, trailer_len) = (survey.sample.as_ref(), today.place.trailer_len);
     let asked = Asked::of(sample, (&table, trailer_len), &keys.blocks, survey.lookups(i));
-    let has_room = |of: &[u8]| layout.has_room(&today.place.policy_name, of.len());
+    // Both names, or those of today's filters, which the database's programs read.
+    let ways = [&NAMES[..], &NAMES[..1], &NAMES[1..]];
+    let ways = ways.into_iter().filter(|way| way.len() == 2 || names == *way);
+    let room = |of: &[u8]| ways.clone().find(|way| layout.has_room(way, of.len()));
     let of_step = |step| {
         let millibits = today.policy.millibits_per_key() + step * MILLIBITS_PER_STEP;
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
         let policies = MIN_FILTER_LENS.map(|len| policy.with_min_filter_len(len)).into_iter();
         let mut choices = policies.map(|policy| (policy, made(policy, &keys, trailer_len)));
-        let (policy, filters) = choices.find(|(_, of)| options.add || has_room(of))?;
-        let place = replace::Filters { is_appended: !has_room(&filters), ..today.place.clone() };
+        let (policy, filters) = choices.find(|(_, of)| options.add || room(of).is_some())?;
+        let room = room(&filters);
+        let policy_names = room.unwrap_or(&NAMES);
+        let place = replace::Filters { policy_names, is_appended: room.is_none(), ..today.place };
         let candidate = Candidate { num_bytes: filters.len(), reads: asked.reads(&filters) };
-        Some(Plan { policy, place, candidate, is_todays: filters[..] == contents[..] })
+        Some(Plan {
+            policy,
+            place,
+            candidate,
+            is_todays: filters[..] == contents[..] && names == policy_names,
+        })
     };
     let is_asked = options.bits_per_key.is_some();
     let suffices = |Plan { candidate, .. }: &Plan| {
@@ -146,10 +157,8 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
     }
     let mut others = survey.tables.iter().flatten().map(|table| &table.filters);
     let model = table.filters.known().or_else(|| others.find_map(Filters::known));
-    let names = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
-    let name = model.map_or(names[usize::from(options.goleveldb)], |of| &of.policy_name);
     let trailer_len = model.map_or(TRAILER_LEN, |of| of.trailer_len);
-    let place = replace::Filters { policy_name: name.into(), is_appended: false, trailer_len };
+    let place = replace::Filters { policy_names: &NAMES, is_appended: false, trailer_len };
     let policy = asked.or(model.and_then(|of| of.policy)).unwrap_or_default();
     Ok(Plan { policy, place, candidate: table.today(), is_todays: true })
 }

@@ -117,7 +117,6 @@ impl Keys {
 }
 
 pub(crate) struct FilterBlock {
-    pub(crate) policy_name: String,
     /// The bytes of all filters and of the array of their offsets.
     pub(crate) num_bytes: usize,
     pub(crate) base_lg: u8,
@@ -165,7 +164,6 @@ impl FilterBlock {
         let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
         let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
         let filters = Self {
-            policy_name: block.policy_name.clone(),
             policy,
             num_bytes: contents.len(),
             // As stored, even if it cannot be used for reading.

@@ -1,10 +1,9 @@
 //! Inspects one table: its keys and its filters.
 
-use leveldb_filter::BloomFilterPolicy;
-
 use super::filters::{FilterBlock, KeySurvey};
 use super::lookups::{Asked, Candidate, Lookups, Reads, other_filters};
 use super::sample::{BETWEEN, OWN, Sample};
+use crate::common::table::replace::NAMES;
 use crate::common::table::{Source, Table, TableError};
 
 pub(crate) struct Inspection {
@@ -50,13 +49,13 @@ impl Inspection {
         let survey = KeySurvey::of(&table)?;
         let (filters, keys, today) = match &filter_block {
             None => (Filters::None, survey.likeliest(), Some(&[][..])),
-            Some(block) if KNOWN.contains(&&block.policy_name[..]) => {
+            Some(block) if block.policy_names.iter().all(|name| NAMES.contains(&&name[..])) => {
                 let (filters, keys) = FilterBlock::of(block, &survey, source.len());
                 let today = (filters.num_hidden == 0).then_some(&block.contents[..]);
                 (Filters::Known(filters), keys, today)
             }
             Some(block) => {
-                (Filters::OfUnknownPolicy(block.policy_name.clone()), survey.likeliest(), None)
+                (Filters::OfUnknownPolicy(block.policy_names.join(", ")), survey.likeliest(), None)
             }
         };
         let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
@@ -83,5 +82,3 @@ impl Inspection {
         Candidate { num_bytes, reads: self.reads.unwrap_or_default() }
     }
 }
-
-const KNOWN: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];

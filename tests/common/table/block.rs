@@ -14,7 +14,7 @@ use super::varint::{read_len, read_varint};
 /// After each block: its compression type, and a checksum of both.
 pub(super) const BLOCK_TRAILER_LEN: u64 = 5;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockHandle {
     pub(super) offset: u64,
     pub(super) size: u64,

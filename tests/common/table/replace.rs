@@ -23,10 +23,14 @@ const LINK: &str = "a symbolic link: name the directory that it leads to";
 const CHANGED: &str = "it has changed meanwhile: close the database";
 const WRONG: &str = "the new file proved wrong, so the old one stays";
 
+/// goleveldb reads filters of the first name, `LevelDB` of the second; both name the same filters.
+pub(crate) const NAMES: [&str; 2] = [BloomFilterPolicy::GOLEVELDB_NAME, BloomFilterPolicy::NAME];
+
 /// Where a Bloom filter block goes, and which part of keys it is of.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct Filters {
-    pub(crate) policy_name: String,
+    /// One of [`NAMES`], or both.
+    pub(crate) policy_names: &'static [&'static str],
     pub(crate) is_appended: bool,
     pub(crate) trailer_len: usize,
 }
@@ -71,7 +75,7 @@ impl Filters {
         let (old, version) = read(path)?;
         let table = Table::open(&old)?;
         let put = if self.is_appended { with_filters_appended } else { with_filters_in_place };
-        let new = put(&table, &old, &self.policy_name, &make(&table)?)?.ok_or(CHANGED)?;
+        let new = put(&table, &old, self.policy_names, &make(&table)?)?.ok_or(CHANGED)?;
         replace((path, version), &new, |new| self.check(&old, new))
     }
 
@@ -80,7 +84,7 @@ impl Filters {
         let table = Table::open(new)?;
         let filters = table.filter_block()?.ok_or(WRONG)?;
         let mut is_right = has_data_of(old, new)?
-            && filters.policy_name == self.policy_name
+            && filters.policy_names == self.policy_names
             && (self.is_appended || new.len() == old.len());
         let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters.contents[..]);
         for block in table.data_blocks() {

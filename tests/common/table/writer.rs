@@ -27,10 +27,10 @@ pub(crate) fn handle(offset: usize, size: usize) -> Vec<u8> {
 }
 
 /// A block of entries, each with the number of bytes that it shares with the key before it.
-pub(crate) fn block(entries: &[(u8, &[u8], &[u8])]) -> Vec<u8> {
+pub(crate) fn block(entries: &[(usize, &[u8], &[u8])]) -> Vec<u8> {
     let mut block = Vec::new();
     for (shared, suffix, value) in entries {
-        block.push(*shared);
+        block.extend(varint(*shared));
         block.extend(varint(suffix.len()));
         block.extend(varint(value.len()));
         block.extend([*suffix, *value].concat());
@@ -65,13 +65,13 @@ pub(crate) fn append_footer(file: &mut Vec<u8>, handles: &[u8]) {
 pub(crate) fn with_filters_in_place(
     table: &Table<'_>,
     file: &[u8],
-    policy_name: &str,
+    policy_names: &[&str],
     filter_block: &[u8],
 ) -> Result<Option<Vec<u8>>, TableError> {
-    let layout = table.layout(file)?.filter(|of| of.has_room(policy_name, filter_block.len()));
+    let layout = table.layout(file)?.filter(|of| of.has_room(policy_names, filter_block.len()));
     let Some(Layout { data_end, index, index_handle, .. }) = layout else { return Ok(None) };
     let mut new = file[..data_end].to_vec();
-    let metaindex = append_filters(&mut new, policy_name, filter_block);
+    let metaindex = append_filters(&mut new, policy_names, filter_block);
     new.resize(index.start, 0);
     new.extend(&file[index.clone()]);
     append_footer(&mut new, &[metaindex, index_handle].concat());
@@ -86,13 +86,13 @@ pub(crate) fn with_filters_in_place(
 pub(crate) fn with_filters_appended(
     table: &Table<'_>,
     file: &[u8],
-    policy_name: &str,
+    policy_names: &[&str],
     filter_block: &[u8],
 ) -> Result<Option<Vec<u8>>, TableError> {
     let Some(Layout { index, index_handle, .. }) = table.layout(file)? else { return Ok(None) };
     let mut new = file[..index.end].to_vec();
     append_footer(&mut new, &[]);
-    let metaindex = append_filters(&mut new, policy_name, filter_block);
+    let metaindex = append_filters(&mut new, policy_names, filter_block);
     let start = new.len();
     append_footer(&mut new, &[metaindex, index_handle].concat());
     new.copy_within(start.., index.end);
@@ -110,14 +110,17 @@ pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> Result<bool, TableError> {
 }
 
 /// Appends the filters and a metaindex block that names only them, and returns its handle.
-fn append_filters(file: &mut Vec<u8>, policy_name: &str, filter_block: &[u8]) -> Vec<u8> {
+fn append_filters(file: &mut Vec<u8>, policy_names: &[&str], filter_block: &[u8]) -> Vec<u8> {
     let filters = append_block(file, filter_block, UNCOMPRESSED);
-    append_block(file, &metaindex(policy_name, &filters), UNCOMPRESSED)
+    append_block(file, &metaindex(policy_names, &filters), UNCOMPRESSED)
 }
 
-fn metaindex(policy_name: &str, filters: &[u8]) -> Vec<u8> {
-    let name = format!("filter.{policy_name}");
-    block(&[(0, name.as_bytes(), filters)])
+/// An entry for each name, of which each begins with the one before it.
+fn metaindex(policy_names: &[&str], filters: &[u8]) -> Vec<u8> {
+    let keys: Vec<_> = policy_names.iter().map(|name| format!("filter.{name}")).collect();
+    let shared = [0].into_iter().chain(keys.iter().map(String::len));
+    let entries = keys.iter().zip(shared).map(|(key, len)| (len, &key.as_bytes()[len..], filters));
+    block(&entries.collect::<Vec<_>>())
 }
 
 /// Where the parts of a table's file lie.
@@ -135,8 +138,8 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Whether a filter block of this length fits in place.
-    pub(crate) fn has_room(&self, policy_name: &str, filter_len: usize) -> bool {
-        let metaindex = metaindex(policy_name, &handle(self.data_end, filter_len));
+    pub(crate) fn has_room(&self, policy_names: &[&str], filter_len: usize) -> bool {
+        let metaindex = metaindex(policy_names, &handle(self.data_end, filter_len));
         let len = (filter_len + metaindex.len()) as u64 + 2 * BLOCK_TRAILER_LEN;
         !self.is_appended && self.data_end as u64 + len <= self.index.start as u64
     }

@@ -45,8 +45,8 @@ pub(crate) type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy
 /// Replaces LevelDB's filters in the table by the builder's, which take no more bytes. The file
 /// keeps its length; everything before the filters and after the metaindex block stays in place.
 pub(crate) fn exchange_filter_block(path: &Path, mut builder: Builder) {
-    let policy_name = BloomFilterPolicy::NAME.into();
-    let place = Filters { policy_name, is_appended: false, trailer_len: TRAILER_LEN };
+    let policy_names = &[BloomFilterPolicy::NAME];
+    let place = Filters { policy_names, is_appended: false, trailer_len: TRAILER_LEN };
     let filters = |table: &Table<'_>| {
         builder.start_block(0);
         for block in table.data_blocks() {

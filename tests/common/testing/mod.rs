@@ -51,7 +51,7 @@ pub fn assert_filters_are_rebuilt(
     base_lg: u8,
 ) -> Vec<Vec<u8>> {
     let filter_block = table.filter_block().unwrap().expect("a filter block");
-    assert_eq!(filter_block.policy_name, policy.name());
+    assert_eq!(filter_block.policy_names, [policy.name()]);
     let mut keys = Vec::new();
     let reader = FilterBlockReader::new(policy, &filter_block.contents);
     let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);

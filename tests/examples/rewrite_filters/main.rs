@@ -15,15 +15,16 @@ use common::terminal::print;
 #[path = "../../common/mod.rs"]
 mod common;
 
-const HELP: [&str; 20] = [
+const HELP: [&str; 21] = [
     "Close the database first. One whose LOCK is held is refused, but a program in",
     "another container cannot be seen, nor one that opens it while this runs.",
     "usage: rewrite_filters [OPTION]... [--] DIR|FILE...",
     "Rebuilds the filters of databases or tables, each for 512 KiB and 4,000 keys or",
-    "more: fewer lookups read data blocks in vain. Programs need no change. What",
-    "LevelDB compacts later gets LevelDB's filters again.",
+    "more: fewer lookups read data blocks needlessly. Programs need no change. What",
+    "LevelDB compacts later gets LevelDB's filters again. Where there is room, filters",
+    "get LevelDB's name and goleveldb's; not for LevelDB before 1.18, which has that",
+    "name, too, and another hash.",
     "  --dry-run         prints the same report, and writes nothing",
-    "  --goleveldb       names first filters as goleveldb does; not for LevelDB <1.18",
     "  --force           rewrites a database although its LOCK is held",
     "  --bits-per-key N  exactly N; else today's number, raised until no lookup loses",
     "  --add             adds filters at the end of tables that have none or no room",

@@ -78,7 +78,7 @@ fn tables_of_rocksdb_are_recognised() {
     let metaindex = block(&[(0, metaindex_key, &handle(0, contents.data.len()))]);
     let file = Contents { metaindex, ..contents }.to_file();
     let filter_block = Table::open(&file).unwrap().filter_block().unwrap().unwrap();
-    assert_eq!(filter_block.policy_name.as_bytes(), metaindex_key);
+    assert_eq!(filter_block.policy_names.concat().as_bytes(), metaindex_key);
 }
 
 #[test]

@@ -222,10 +222,10 @@ fn two_thousand_tables_with_a_flipped_bit_stay_unless_it_is_padding() {
 #[test]
 fn the_command_line_is_parsed_or_refused() {
     let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
-    let options = parse(&["--add", "a", "--bits-per-key", "12", "--goleveldb", "--", "--b"]);
+    let options = parse(&["--add", "a", "--bits-per-key", "12", "--force", "--", "--b"]);
     let expected = Options {
         add: true,
-        goleveldb: true,
+        force: true,
         bits_per_key: Some(12),
         paths: vec!["a".into(), "--b".into()],
         ..Options::default()

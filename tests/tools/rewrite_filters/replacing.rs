@@ -9,7 +9,7 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use super::files;
 use crate::common::table::Table;
-use crate::common::table::replace::{self, Filters, TEMPORARY, read};
+use crate::common::table::replace::{self, Filters, NAMES, TEMPORARY, read};
 use crate::tools::inspect_table::{copy_of, directory_of};
 
 fn replace(
@@ -95,8 +95,7 @@ fn filters_that_miss_a_key_replace_nothing() {
     let directory = copy_of("accounts", "wrong_filters");
     let before = files(&directory);
     for is_appended in [false, true] {
-        let policy_name = BloomFilterPolicy::NAME.into();
-        let filters = Filters { policy_name, is_appended, trailer_len: 8 };
+        let filters = Filters { policy_names: &NAMES, is_appended, trailer_len: 8 };
         let of_another_key = |_: &Table<'_>| {
             let mut builder =
                 FilterBlockBuilder::new(BloomFilterPolicy::default()).with_base_lg(63);

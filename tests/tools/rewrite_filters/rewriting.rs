@@ -11,6 +11,7 @@ use super::{Run, files};
 use crate::common::table::Table;
 use crate::common::table::directory::{number_of, read_manifest};
 use crate::common::table::manifest::Contents;
+use crate::common::table::replace::NAMES;
 use crate::common::table::writer::{append_block, append_footer, block, handle, varint};
 use crate::tools::inspect_table::manifest::{log_of, records};
 use crate::tools::inspect_table::{Directory, copy_of, golden, read};
@@ -166,29 +167,34 @@ fn tables_without_filters_get_some_only_if_asked() {
     for ((_, (old, _)), (new, _)) in before.iter().zip(files(&directory).values()) {
         if old != new {
             assert_no_key_is_lost(old, new, 8);
-            assert_eq!(name_of_filters(new), "leveldb.BuiltinBloomFilter2");
+            assert_eq!(names_of_filters(new), NAMES);
         }
     }
 }
 
-fn name_of_filters(file: &[u8]) -> String {
-    Table::open(file).unwrap().filter_block().unwrap().unwrap().policy_name
+fn names_of_filters(file: &[u8]) -> Vec<String> {
+    Table::open(file).unwrap().filter_block().unwrap().unwrap().policy_names
 }
 
 #[test]
-fn added_filters_have_the_name_of_the_databases_others_or_the_one_asked_for() {
-    let directory = copy_without_filters("accounts", "goleveldbs_name", "");
-    Run::on(&directory, &["--add", "--goleveldb"]);
-    assert_eq!(name_of_filters(&read(&directory.join("000005.ldb"))), "leveldb.BuiltinBloomFilter");
-
-    // One of five has none, the others keep their name.
-    let directory = copy_without_filters("levels", "one_without", "000027.ldb");
-    let run = Run::on(&directory, &["--add", "--goleveldb"]);
-    assert!(run.has("other filters in 1, added at the end of 4"), "{:?}", run.lines);
-    for (path, (file, _)) in files(&directory) {
-        if is_table(&path) && !path.ends_with("000033.ldb") {
-            assert_eq!(name_of_filters(&file), "leveldb.BuiltinBloomFilter2");
+fn filters_keep_their_name_and_get_the_other_one_where_there_is_room() {
+    // The old filters of one table leave no room for it.
+    for (name, num_of_one) in [("in_order", 1), ("goleveldb_base_lg_16", 0)] {
+        let directory = copy_of(name, "names");
+        let before = files(&directory);
+        Run::on(&directory, &["--bits-per-key", "10"]);
+        let after = files(&directory);
+        let mut of_one = 0;
+        for ((_, (old, _)), (_, (new, _))) in
+            before.iter().zip(&after).filter(|(old, new)| old != new)
+        {
+            let [old, new] = [old, new].map(|file| names_of_filters(file));
+            assert!(new == NAMES || new == old, "{name}: {new:?}");
+            of_one += usize::from(new.len() == 1);
         }
+        assert_eq!(of_one, num_of_one, "{name}");
+        Run::on(&directory, &["--bits-per-key", "10"]);
+        assert_eq!(files(&directory), after);
     }
 }
 
@@ -207,6 +213,6 @@ fn tables_named_one_by_one_are_rewritten_and_so_are_those_of_user_keys() {
         assert!(run.has("1 table; other filters in 1,"), "{:?}", run.lines);
         let new = read(path);
         assert_no_key_is_lost(&old, &new, trailer_len);
-        assert_eq!((new.len(), name_of_filters(&new)), (old.len(), name_of_filters(&old)));
+        assert_eq!((new.len(), names_of_filters(&new)), (old.len(), NAMES.map(Into::into).into()));
     }
 }

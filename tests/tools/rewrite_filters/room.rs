@@ -1,12 +1,13 @@
 //! When filters are put into a table, and when there is no room for them.
 
 use crate::common::table::Table;
+use crate::common::table::replace::NAMES;
 use crate::common::table::writer::{
     append_block, append_footer, block, with_filters_appended, with_filters_in_place,
 };
 use crate::tools::inspect_table::golden_table;
 
-const NAME: &str = "leveldb.BuiltinBloomFilter2";
+const NAME: &[&str] = &["leveldb.BuiltinBloomFilter2"];
 
 /// The two ways to put filters into a table: whether each is possible.
 fn is_possible(file: &[u8], filter_block: &[u8]) -> [bool; 2] {
@@ -26,7 +27,7 @@ fn filters_up_to_the_room_of_the_old_ones_fit_in_place() {
     let file = golden_table("db_bloom10.ldb");
     let table = Table::open(&file).unwrap();
     let old = table.filter_block().unwrap().unwrap();
-    assert_eq!(old.policy_name, NAME);
+    assert_eq!(old.policy_names, NAME);
     // The old ones make the same file.
     let same = with_filters_in_place(&table, &file, NAME, &old.contents).unwrap();
     assert_eq!(same.as_ref(), Some(&file));
@@ -34,6 +35,11 @@ fn filters_up_to_the_room_of_the_old_ones_fit_in_place() {
     for (len, fits) in [(0, true), (len - 1, true), (len, true), (len + 1, false), (2 * len, false)]
     {
         assert_eq!(is_possible(&file, &vec![7; len]), [fits, true], "{len}");
+    }
+    // A second name takes 4 bytes, and 4 for the place and the length.
+    for (less, fits) in [(8, true), (7, false)] {
+        let layout = table.layout(&file).unwrap().unwrap();
+        assert_eq!(layout.has_room(&NAMES, len - less), fits);
     }
     // Zeros are room, too.
     let less = with_filters_in_place(&table, &file, NAME, b"less").unwrap().unwrap();
