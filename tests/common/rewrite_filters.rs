@@ -1,16 +1,17 @@
 //! The command line, and what it does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use plan::{BELOW, Left, Plan};
 
-use crate::common::command_line::{Report, paths, unknown};
+use crate::common::command_line::{Outcome, Report, paths, unknown};
 use crate::common::database::Group;
 use crate::common::inspect_table::WRITTEN;
 use crate::common::survey::Survey;
 use crate::common::survey::lookups::Candidate;
+use crate::common::table::replace::sync_directory;
 use crate::common::terminal::{Progress, counted, grouped, long, wrapped};
 
 mod plan;
@@ -22,6 +23,8 @@ pub(crate) const ADDED: [&str; 3] = [
 ];
 
 const OPEN: &str = "a program has it open: close it (--force rewrites nevertheless)";
+
+const UNSYNCED: &str = "all is in place, but a crash may bring old tables back, also whole";
 
 /// Rewrites the filters of a group of tables, and reports on it.
 pub(crate) fn rewrite(
@@ -42,13 +45,16 @@ pub(crate) fn rewrite(
     if read()? != group {
         return Err(format!("{}: {WRITTEN}", group.name));
     }
+    let mut directories = BTreeSet::new();
     let mut bytes_done = 0;
     for (i, plan) in plans.iter_mut().enumerate() {
         let bytes = long(bytes_done);
         progress.show(&format!("written: {i} of {} tables, {bytes} bytes", group.tables.len()));
         if let (Ok(chosen), false) = (&plan, options.dry_run) {
-            if let Err(error) = chosen.carry_out(&group.tables[i].path) {
-                *plan = Err(error.into());
+            let path = &group.tables[i].path;
+            match chosen.carry_out(path) {
+                Ok(()) => directories.extend(path.parent()),
+                Err(error) => *plan = Err(error.into()),
             }
         }
         bytes_done += survey.table(i).map_or(0, |table| table.file_len);
@@ -59,7 +65,14 @@ pub(crate) fn rewrite(
             *table = Err(cause);
         }
     }
-    Ok((lines, survey.outcome()))
+    let mut outcome = survey.outcome();
+    for directory in directories {
+        if let Err(error) = sync_directory(directory) {
+            let title = group.title();
+            outcome.add(Outcome::failure(format!("{title}: {UNSYNCED}: {error}")));
+        }
+    }
+    Ok((lines, outcome))
 }
 
 fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {

@@ -44,6 +44,9 @@ pub(crate) const BELOW: &str = "for the reasons below";
 const ALREADY: &str = "with such filters already";
 const UNLISTED: &str = "it has added filters; only a MANIFEST tells its length: name the database";
 
+const REPAIRED: &str =
+    "with added filters that a repair counts to the table: compact it before it gets others";
+
 impl<E: ToString> From<E> for Left {
     fn from(error: E) -> Self {
         Self::Failed(error.to_string())
@@ -91,10 +94,12 @@ fn plan(
     let (file, _) = read(&listed.path)?;
     let table = Table::open(&file)?;
     let layout = table.layout(&file)?.ok_or("bytes that LevelDB does not write")?;
-    let of_manifest = listed.place.as_ref().map(|place| place.contents.len);
-    if of_manifest.unwrap_or(file.len() as u64) != layout.len as u64 {
-        let why = of_manifest.map_or(UNLISTED, |_| "its length differs from the MANIFEST's");
-        return Err(why.into());
+    let file_len = file.len() as u64;
+    match listed.place.as_ref().map(|place| place.contents.len) {
+        of_manifest if of_manifest.unwrap_or(file_len) == layout.len as u64 => (),
+        None => return Err(UNLISTED.into()),
+        Some(len) if len == file_len => return Err(Left::Alone(REPAIRED)),
+        Some(_) => return Err("its length differs from the MANIFEST's".into()),
     }
     let block = table.filter_block()?;
     let (names, contents) = block.map(|of| (of.policy_names, of.contents)).unwrap_or_default();

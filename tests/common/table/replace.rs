@@ -3,7 +3,7 @@
 
 use std::error::Error;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
@@ -100,19 +100,13 @@ impl Filters {
 /// Writes the contents beside the file, syncs them, reads them back to check them, and renames, if
 /// nobody has changed the file meanwhile.
 ///
-/// Owner and permission bits stay. After an error the file is as before and nothing is left behind,
-/// unless only the directory could not be synced: then the new file is in place.
+/// Owner and permission bits stay. After an error the file is as before and nothing is left behind.
 pub(crate) fn replace(
     (path, version): (&Path, Version),
     contents: &[u8],
     check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let temporary = path.with_file_name(TEMPORARY);
-    #[cfg(unix)]
-    let directory = {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        File::open(parent.unwrap_or(Path::new(".")))?
-    };
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     options.mode(0o600);
@@ -131,12 +125,14 @@ pub(crate) fn replace(
         });
     if replaced.is_err() {
         let _ = fs::remove_file(&temporary);
-        return replaced;
     }
-    // So that the new name outlives a crash, too.
-    #[cfg(unix)]
-    directory.sync_all()?;
-    Ok(())
+    replaced
+}
+
+/// Makes new names outlive a crash, too.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    // The current one has an empty name.
+    if cfg!(unix) { File::open(directory.join("."))?.sync_all() } else { Ok(()) }
 }
 
 fn write(mut file: File, contents: &[u8], path: &Path) -> Result<(), Box<dyn Error>> {

@@ -1,12 +1,13 @@
 //! What is left as it is, and the command line.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::rewriting::copy_without_filters;
+use super::rewriting::{copy_without_filters, relist};
 use super::{NUM_LOOKUPS, Run, files};
 use crate::common::command_line::each_group;
 use crate::common::database::Group;
@@ -86,7 +87,6 @@ fn a_table_whose_length_is_not_the_manifests_is_left() {
     Run::on(&directory, &["--add"]);
     let path = directory.join("000005.ldb");
     let added = read(&path);
-    // As after a repair, which takes the length from the file system.
     let alone = directory_of("without_manifest", &[("000005.ldb", &added)]);
     let before = files(&alone);
     for path in [&*alone, &alone.join("000005.ldb")] {
@@ -94,6 +94,13 @@ fn a_table_whose_length_is_not_the_manifests_is_left() {
         assert!(run.cause().contains("it has added filters; only a MANIFEST tells its length"));
         assert_eq!((run.exit_status, files(&alone)), (1, before.clone()));
     }
+    // As after a repair, whose MANIFEST has the length of the file.
+    let repaired = copy_without_filters("accounts", "repaired", "");
+    fs::write(repaired.join("000005.ldb"), &added[..]).unwrap();
+    relist(&repaired, &BTreeMap::from([(5, added.len())]));
+    let run = Run::on(&repaired, &["--add", "--bits-per-key", "14"]);
+    assert!(run.has("1 with added filters that a repair counts to the table: compact it"));
+    assert_eq!((run.exit_status, read(&repaired.join("000005.ldb"))), (0, added.clone()));
     // As if the MANIFEST were of another copy.
     fs::copy(
         copy_of("accounts", "manifest").join("MANIFEST-000002"),

@@ -57,7 +57,13 @@ pub(super) fn copy_without_filters(name: &str, copy: &str, only: &str) -> Direct
         lens.insert(number_of(&path).unwrap(), new.len());
         fs::write(path, new).unwrap();
     }
-    let tables = read_manifest(&directory).unwrap().unwrap().tables;
+    relist(&directory, &lens);
+    directory
+}
+
+/// Gives tables other lengths in the MANIFEST.
+pub(super) fn relist(directory: &Path, lens: &BTreeMap<u64, usize>) {
+    let tables = read_manifest(directory).unwrap().unwrap().tables;
     let current = fs::read_to_string(directory.join("CURRENT")).unwrap();
     let manifest = directory.join(current.trim_end());
     let (mut edits, _) = records(&read(&manifest));
@@ -71,7 +77,6 @@ pub(super) fn copy_without_filters(name: &str, copy: &str, only: &str) -> Direct
     };
     edits.push(changed.flat_map(of_table).collect());
     fs::write(manifest, log_of(&edits)).unwrap();
-    directory
 }
 
 pub(super) fn is_table(path: &Path) -> bool {
