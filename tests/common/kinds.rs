@@ -8,6 +8,7 @@ use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHa
 use super::random::words;
 
 /// Which numbers have keys, and how a number becomes one.
+#[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     numbers: Numbers,
@@ -19,8 +20,8 @@ pub(crate) struct Kind {
 
 #[derive(Clone, Copy)]
 enum Numbers {
-    /// A random half of successive numbers is present, the other half absent.
-    Half,
+    /// Of successive numbers a random one in so many is absent.
+    AllBut(u64),
     /// One in so many numbers is present, and one between each two is absent.
     Steps(u64),
     /// Microseconds of independent events, with an absent one between each two.
@@ -30,7 +31,9 @@ enum Numbers {
     Bursts,
 }
 
-use Numbers::{Bursts, Half, Steps, Times};
+use Numbers::{AllBut, Bursts, Steps, Times};
+
+const HALF: Numbers = AllBut(2);
 
 const fn kind(
     name: &'static str,
@@ -46,15 +49,15 @@ fn big_endian(_: [u8; 8], number: u64) -> Vec<u8> {
 }
 
 pub(crate) const COUNTERS: [Kind; 4] = [
-    kind("u64 big-endian", Half, u64::MAX, big_endian),
+    kind("u64 big-endian", HALF, u64::MAX, big_endian),
     kind("u64, step 3", Steps(3), u64::MAX, big_endian),
-    kind("4 bytes, u64", Half, u64::MAX, |prefix, n| [&prefix[..4], &n.to_be_bytes()].concat()),
-    kind("8 bytes, u64", Half, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
+    kind("4 bytes, u64", HALF, u64::MAX, |prefix, n| [&prefix[..4], &n.to_be_bytes()].concat()),
+    kind("8 bytes, u64", HALF, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
 ];
 
 /// Counters in steps of 1, 2, 3 and 10.
 pub(crate) const STEPS: [Kind; 4] = [
-    kind("u64, step 1", Half, u64::MAX, big_endian),
+    kind("u64, step 1", HALF, u64::MAX, big_endian),
     kind("u64, step 2", Steps(2), u64::MAX, big_endian),
     kind("u64, step 3", Steps(3), u64::MAX, big_endian),
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
@@ -73,13 +76,14 @@ pub(crate) const MORE_STEPS: [Kind; 5] = [
 pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
     kind("u64, step 1,000", Steps(1000), u64::MAX, big_endian),
-    kind("pair of u32", Half, 1 << 37, |_, n| (((n / 64) << 32) | (n % 64)).to_be_bytes().into()),
+    kind("pair of u32", HALF, 1 << 37, |_, n| (((n / 64) << 32) | (n % 64)).to_be_bytes().into()),
 ];
 
-pub(crate) const DIGITS: [Kind; 3] = [
-    kind("12 digits", Half, 999_000_000_000, |_, n| format!("{n:012}").into()),
-    kind("16 digits", Half, u64::MAX, |_, n| format!("{n:016}").into()),
-    kind("8 hex digits", Half, 1 << 31, |_, n| format!("{n:08x}").into()),
+pub(crate) const DIGITS: [Kind; 4] = [
+    kind("12 digits", HALF, 999_000_000_000, |_, n| format!("{n:012}").into()),
+    kind("16 digits", HALF, u64::MAX, |_, n| format!("{n:016}").into()),
+    kind("8 hex digits", HALF, 1 << 31, |_, n| format!("{n:08x}").into()),
+    kind("16 hex digits", HALF, u64::MAX, |_, n| format!("{n:016x}").into()),
 ];
 
 /// Digits of which few numbers are present.
@@ -92,18 +96,18 @@ pub(crate) const MICROSECONDS: [Kind; 1] = [kind("u64 microseconds", Times, u64:
 
 /// Keys of two parts, the second of which counts.
 pub(crate) const PARTS: [Kind; 4] = [
-    kind("user + sequence", Half, 1 << 40, |_, n| {
+    kind("user + sequence", HALF, 1 << 40, |_, n| {
         [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat()
     }),
-    kind("x + y", Half, 1 << 28, |prefix, n| {
+    kind("x + y", HALF, 1 << 28, |prefix, n| {
         let corner = u32::from_le_bytes([prefix[0], prefix[1], prefix[2], 0]);
         [corner + low_u32(n >> 8), corner + low_u32(n & 255)].map(u32::to_be_bytes).concat()
     }),
-    kind("IPv4", Half, 1 << 24, |_, n| {
+    kind("IPv4", HALF, 1 << 24, |_, n| {
         // 64 hosts in networks all over the addresses: an odd factor keeps them apart.
         (low_u32(n >> 6).wrapping_mul(0x9e3779b1) << 8 | low_u32(n & 63)).to_be_bytes().into()
     }),
-    kind("date + 4 digits", Half, 100_000, |_, n| {
+    kind("date + 4 digits", HALF, 100_000, |_, n| {
         let (day, number) = (n / 500, n % 500);
         let (year, month) = (2000 + day / 360, 1 + day / 30 % 12);
         format!("{year}{month:02}{:02}{number:04}", 1 + day % 30).into()
@@ -125,26 +129,26 @@ pub(crate) const IDS: [Kind; 2] = [
 ];
 
 pub(crate) const U32: Kind =
-    kind("u32 big-endian", Half, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
+    kind("u32 big-endian", HALF, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
 
 /// Among several thousand keys, one in 20 absent ones has the hash of a present one, and no filter
 /// tells these apart.
-pub(crate) const UTF_16: Kind = kind("digits in UTF-16", Half, 90_000_000, |_, n| {
+pub(crate) const UTF_16: Kind = kind("digits in UTF-16", HALF, 90_000_000, |_, n| {
     format!("{n:08}").encode_utf16().flat_map(u16::to_be_bytes).collect()
 });
 
 pub(crate) const RANDOM: [Kind; 3] = [
-    kind("random", Half, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into()),
-    kind("UUID", Half, u64::MAX, |seed, n| uuid(random_bytes(seed, n))),
-    kind("u64 little-endian", Half, u64::MAX, |_, n| n.to_le_bytes().into()),
+    kind("random", HALF, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into()),
+    kind("UUID", HALF, u64::MAX, |seed, n| uuid(random_bytes(seed, n))),
+    kind("u64 little-endian", HALF, u64::MAX, |_, n| n.to_le_bytes().into()),
 ];
 
 pub(crate) const NAMES: [Kind; 1] =
-    [kind("user:N:name", Half, 1_000_000, |_, n| format!("user:{n}:name").into())];
+    [kind("user:N:name", HALF, 1_000_000, |_, n| format!("user:{n}:name").into())];
 
 /// Counters with one byte more, for which LevelDB's own filters do as well as for random keys.
 pub(crate) const NINE_BYTES: Kind =
-    kind("a byte, u64", Half, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
+    kind("a byte, u64", HALF, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
 
 #[expect(clippy::cast_possible_truncation, reason = "as its name says")]
 fn low_u32(number: u64) -> u32 {
@@ -167,7 +171,12 @@ fn uuid(bytes: u128) -> Vec<u8> {
 }
 
 impl Kind {
-    /// Visits `num_keys` keys and about as many absent ones, for which `visit` gets `false`, in
+    /// The same keys of successive numbers, of which a random one in so many is absent.
+    pub(crate) const fn all_but_one_in(self, many: u64) -> Self {
+        Self { numbers: AllBut(many), ..self }
+    }
+
+    /// Visits `num_keys` keys and the absent ones between, for which `visit` gets `false`, in
     /// ascending order from a random number on.
     pub(crate) fn visit(&self, num_keys: usize, seed: u64, mut visit: impl FnMut(&[u8], bool)) {
         let mut words = words(seed);
@@ -178,10 +187,10 @@ impl Kind {
         let mut visit = |number, is_present| visit(&(self.key)(prefix, number), is_present);
         let num_keys = num_keys as u64;
         match self.numbers {
-            Half => {
-                let mut left = num_keys;
-                for i in 0..2 * num_keys {
-                    let is_present = word() % (2 * num_keys - i) < left;
+            AllBut(one_in) => {
+                let (mut left, end) = (num_keys, num_keys + num_keys.div_ceil(one_in - 1));
+                for i in 0..end {
+                    let is_present = word() % (end - i) < left;
                     left -= u64::from(is_present);
                     visit(start + i, is_present);
                 }

@@ -2,7 +2,7 @@
 
 use crate::common::svg::{Plot, Stroke, stacked};
 use crate::common::terminal::grouped;
-use crate::rates::{Pair, Rates, textbook};
+use crate::sizes::{Pair, Rates, textbook};
 
 const LEVELDB: Stroke = solid("#c2410c");
 const TUNED: Stroke = solid("#15803d");

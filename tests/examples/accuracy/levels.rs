@@ -1,13 +1,12 @@
 //! What levels gain by dividing the bytes of 10 bits per key between them.
 
 use std::collections::HashMap;
-use std::iter;
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
-use crate::rates::POLICY;
+use crate::{Outcome, POLICY, percent, row, section, times};
 
 /// A sorted run's number of filters, and the keys of each.
 type Run = (usize, usize);
@@ -28,39 +27,31 @@ const LEVELS: [(&str, &[Run]); 4] = [
     ),
 ];
 
-/// The lines of the table, each measured only when the iterator reaches it.
-pub(crate) fn table() -> impl Iterator<Item = String> {
-    let header = format!(
-        "{:39}  {:>7}  {:>6}  {:>5}  bits per key",
-        "Sum of the levels' rates, equal bytes", "LevelDB", "shared", "ratio"
-    );
+pub(crate) fn table() -> Outcome {
+    section(
+        "Levels",
+        "Random keys: the sums of the runs' rates with 10 bits per key, and with the same bytes \
+         shared by `for_runs`. An absent key is looked up in one table of each run.",
+        &["tables", "LevelDB", "shared", "times fewer", "bits per key"],
+    )?;
     // Many runs have the same filters.
     let mut rates = HashMap::new();
-    let mut rate = move |(policy, run): (&Option<BloomFilterPolicy>, &Run)| {
+    let mut rate = |(policy, run): (&Option<BloomFilterPolicy>, &Run)| {
         *rates.entry((*policy, run.1)).or_insert_with(|| measure(*policy, run.1))
     };
-    iter::once(header).chain(LEVELS.iter().map(move |(name, runs)| row(name, runs, &mut rate)))
-}
-
-fn row(
-    name: &str,
-    runs: &[Run],
-    rate: &mut impl FnMut((&Option<BloomFilterPolicy>, &Run)) -> f64,
-) -> String {
-    let len = |&(tables, keys): &Run| tables * POLICY.shape(keys).filter_len();
-    let sorted: Vec<_> = runs.iter().map(|&(tables, keys)| SortedRun::new(tables, keys)).collect();
-    let policies = BloomFilterPolicy::for_runs(runs.iter().map(len).sum(), &sorted);
-
-    let [leveldb, shared] = [vec![Some(POLICY); runs.len()], policies.clone()]
-        .map(|policies| policies.iter().zip(runs).map(&mut *rate).sum::<f64>());
-    let bits_per_key: Vec<_> = policies.iter().map(|&policy| bits(policy)).collect();
-    format!(
-        "{name:39}  {:>6.2}%  {:>5.2}%  {:>4.2}x  {}",
-        100.0 * leveldb,
-        100.0 * shared,
-        leveldb / shared,
-        bits_per_key.join(", ")
-    )
+    for (name, runs) in LEVELS {
+        let len = |&(tables, keys): &Run| tables * POLICY.shape(keys).filter_len();
+        let sorted: Vec<_> = runs.iter().map(|&(n, keys)| SortedRun::new(n, keys)).collect();
+        let policies = BloomFilterPolicy::for_runs(runs.iter().map(len).sum(), &sorted);
+        let mut sum = |policies: &[Option<BloomFilterPolicy>]| {
+            policies.iter().zip(runs).map(&mut rate).sum::<f64>()
+        };
+        let [leveldb, shared] = [sum(&vec![Some(POLICY); runs.len()]), sum(&policies)];
+        let bits_per_key: Vec<_> = policies.iter().map(|&policy| bits(policy)).collect();
+        let figures = [percent(leveldb), percent(shared), times(leveldb, shared)];
+        row(&[name, &figures[0], &figures[1], &figures[2], &bits_per_key.join(", ")])?;
+    }
+    Ok(())
 }
 
 fn measure(policy: Option<BloomFilterPolicy>, num_keys: usize) -> f64 {

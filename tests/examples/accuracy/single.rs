@@ -1,0 +1,95 @@
+//! Single filters, and the worst of them.
+
+use leveldb_filter::BloomFilterPolicy;
+
+use crate::common::kinds::{Kind, Run, STEPS};
+use crate::common::terminal::grouped;
+use crate::tables::{KINDS, PRESENT, SUCCESSIVE};
+use crate::{Outcome, POLICY, percent, row, section};
+
+const POLICIES: [BloomFilterPolicy; 2] = [POLICY, POLICY.tuned()];
+const NUM_FILTERS: usize = 600;
+const NUM_OF_COUNTERS: usize = 1_000;
+
+/// The rates of LevelDB's and of tuned filters with the same keys, each sorted.
+fn rates(runs: impl Iterator<Item = Run>) -> [Vec<f64>; 2] {
+    let mut rates = [vec![], vec![]];
+    for run in runs {
+        for (rates, policy) in rates.iter_mut().zip(POLICIES) {
+            rates.push(run.rate(policy));
+        }
+    }
+    rates.map(|mut rates| {
+        rates.sort_by(f64::total_cmp);
+        rates
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "few filters")]
+fn mean(rates: &[f64]) -> f64 {
+    rates.iter().sum::<f64>() / rates.len() as f64
+}
+
+/// Filters of 4,000 to 8,000 keys, as the longer ranges have them.
+pub(crate) fn worst() -> Outcome {
+    let text = format!(
+        "With 4,000 to 8,000 keys, as the longer ranges have them: the worst of {NUM_FILTERS}. \
+         With forty-nine in fifty present, 82 to 164 keys are looked up in each, so that part of \
+         the worst is chance."
+    );
+    let columns = ["keys", "present", "LevelDB", "LevelDB, worst", "`tuned()`", "`tuned()`, worst"];
+    section("Single filters", &text, &columns)?;
+    for (name, kind) in &KINDS {
+        row_of_worst(name, "as above", kind)?;
+    }
+    for (name, kind) in SUCCESSIVE {
+        for (present, one_in) in PRESENT {
+            row_of_worst(name, present, &kind.all_but_one_in(one_in))?;
+        }
+    }
+    Ok(())
+}
+
+fn row_of_worst(name: &str, present: &str, kind: &Kind) -> Outcome {
+    let runs = (0..NUM_FILTERS).map(|i| {
+        // All remainders of numbers by 4,001, in a mixed order.
+        Run::draw(kind, 4_000 + i * 1_237 % 4_001, (1 << 32) + i as u64)
+    });
+    let [leveldb, tuned] =
+        rates(runs).map(|rates| [percent(mean(&rates)), percent(rates[NUM_FILTERS - 1])]);
+    let [leveldb, tuned] = [leveldb, tuned].map(|columns| columns.join(" | "));
+    row(&[name, present, &leveldb, &tuned])
+}
+
+/// Filters that match far more absent neighbours than most do.
+pub(crate) fn counters() -> Outcome {
+    let text = format!(
+        "u64, big-endian, 1,000 to 10,000 in a filter, or ten times as many: how \
+         many of {} filters match more than 5% of the lookups. In steps, one in so many numbers is \
+         present, and one between each two is looked up.",
+        grouped(NUM_OF_COUNTERS)
+    );
+    let columns = ["present", "LevelDB, above 5%", "`tuned()`, above 5%", "`tuned()`, worst"];
+    section("Single filters of counters", &text, &columns)?;
+    let [half, two, three, ten] = STEPS;
+    let [nine_in_ten, most] =
+        PRESENT.map(|(present, one_in)| (present, half.all_but_one_in(one_in)));
+    for (present, kind) in [
+        ("half", half),
+        nine_in_ten,
+        most,
+        ("steps of 2", two),
+        ("steps of 3", three),
+        ("steps of 10", ten),
+    ] {
+        let runs = (0..NUM_OF_COUNTERS).map(|i| {
+            let num_keys = (1_000 + i * 9_000 / NUM_OF_COUNTERS) * [1, 10][i % 2];
+            Run::draw(&kind, num_keys, (1 << 33) + i as u64)
+        });
+        let [leveldb, tuned] = rates(runs);
+        let above = |rates: &[f64]| rates.iter().filter(|&&rate| rate > 0.05).count().to_string();
+        let worst = percent(tuned[NUM_OF_COUNTERS - 1]);
+        row(&[present, &above(&leveldb), &above(&tuned), &worst])?;
+    }
+    Ok(())
+}
