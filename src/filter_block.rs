@@ -72,10 +72,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// least](Self::with_min_keys), is recommended; 63 makes one filter for the table. Every reader
     /// takes the number from the block.
     ///
-    /// Filters of 1,000 to 20,000 keys are this format's best. Random keys gain nothing with values
-    /// below 20 bytes, and with values of more than 1,000 bytes LevelDB's 2 KiB give them fewer
-    /// false positives, in several times the bytes. A lookup in a longer filter reads up to a cache
-    /// line for each probe, not one or two in all.
+    /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least. A lookup in a
+    /// longer filter reads up to a cache line for each probe, not one or two in all.
     ///
     /// # Panics
     ///

@@ -104,13 +104,14 @@ impl BloomFilterPolicy {
     /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make single filters of
     /// LevelDB's match many of the absent keys next to present ones, above all if keys end in a
     /// [big-endian counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a
-    /// multiple of 4. Among tuned filters these are rare. [Longer
+    /// multiple of 4. Among tuned filters of 1,000 keys and more these are rare. [Longer
     /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and come first.
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer. Filters of many random keys have a fifth
-    /// fewer false positives, those of fewer than 100 a few per cent more. With 10 bits per key
-    /// filters of more than 28,000 keys get two more probes. The choice takes about a microsecond,
-    /// is the same on every platform, and may change with a version, which readers do not notice.
+    /// A filter takes LevelDB's bytes or slightly fewer. Of random keys, filters of more than
+    /// 50,000 have about a fifth fewer false positives, those of 8 to 100 up to a tenth more in the
+    /// mean. With 10 bits per key filters of more than 28,000 keys get two more probes. The choice
+    /// takes about a microsecond, is the same on every platform, and may change with a version,
+    /// which readers do not notice.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -119,8 +120,8 @@ impl BloomFilterPolicy {
     /// Filters of a key or more with at least `len` bytes, the probe count's included.
     ///
     /// For ranges with few keys: in LevelDB's 2 KiB with values of 500 bytes and more take
-    /// [tuned](Self::tuned) filters of 48 bytes, and fewer than 1% of absent counters match instead
-    /// of nearly all. With smaller values longer ranges do more.
+    /// [tuned](Self::tuned) filters of 48 bytes, and fewer than 1% of absent counters match in the
+    /// mean, instead of most. With smaller values longer ranges do more.
     ///
     /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
     /// [`for_runs`](Self::for_runs) and
@@ -140,8 +141,8 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
     /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// Filters of 16 random keys and more have at most a quarter more; real keys may have several
-    /// times the rate, above all digits, many of which share a hash.
+    /// Filters of 100 random keys and more have at most a fifth more; real keys may have several
+    /// times the rate, and digits, many of which share a hash, tens of times.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
     /// reaches it, since `num_keys / 2^32` of absent keys [share a key's
@@ -168,15 +169,15 @@ impl BloomFilterPolicy {
     /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
     /// most of the sum, of random keys, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
-    /// levels that each have ten times the keys of the one above have 2.2 times fewer false
-    /// positives than with equal bits if they are three, 2.9 times if four. The expected sum is
-    /// never above that of equal bits for all keys. For filters of 100 keys and more: of fewer,
-    /// what a byte is worth is hardly known.
+    /// levels that each have ten times the keys of the one above have about 2.2 times fewer false
+    /// positives than with LevelDB's 10 bits per key if they are three, 2.9 times if four. For
+    /// filters of 100 keys and more: of fewer, what a byte is worth is hardly known.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
-    /// `total_len` bytes, the probe counts included, and fewer where most false positives are equal
-    /// hashes. Share the budget anew at each flush or compaction: tables keep their filters until
-    /// they are rewritten. Takes `n log n` time for `n` runs.
+    /// `total_len` bytes, the probe counts included, and fewer where that costs less than 1%, since
+    /// most false positives are equal hashes. Otherwise the expected sum is never above that of
+    /// equal bits for all keys. Share the budget anew at each flush or compaction: tables keep their
+    /// filters until they are rewritten. Takes `n log n` time for `n` runs.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
