@@ -6,9 +6,7 @@ mod common;
 
 mod rates {
     mod blocks;
-    mod claims;
-    mod keys;
-    mod lengths;
+    mod counters;
     mod measured;
     mod runs;
     mod sizing;

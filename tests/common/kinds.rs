@@ -63,15 +63,6 @@ pub(crate) const STEPS: [Kind; 4] = [
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
 ];
 
-/// Counters in steps of 5, 7, 16 and 100.
-pub(crate) const MORE_STEPS: [Kind; 5] = [
-    kind("u64, step 5", Steps(5), u64::MAX, big_endian),
-    kind("u64, step 6", Steps(6), u64::MAX, big_endian),
-    kind("u64, step 7", Steps(7), u64::MAX, big_endian),
-    kind("u64, step 16", Steps(16), u64::MAX, big_endian),
-    kind("u64, step 100", Steps(100), u64::MAX, big_endian),
-];
-
 /// Counters that carry often, or skip most numbers.
 pub(crate) const SPARSE_COUNTERS: [Kind; 3] = [
     kind("u64, step 10", Steps(10), u64::MAX, big_endian),
@@ -127,15 +118,6 @@ pub(crate) const IDS: [Kind; 2] = [
         (u128::from(1_600_000_000_000 + milliseconds) << 80 | random).to_be_bytes().into()
     }),
 ];
-
-pub(crate) const U32: Kind =
-    kind("u32 big-endian", HALF, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
-
-/// Among several thousand keys, one in 20 absent ones has the hash of a present one, and no filter
-/// tells these apart.
-pub(crate) const UTF_16: Kind = kind("digits in UTF-16", HALF, 90_000_000, |_, n| {
-    format!("{n:08}").encode_utf16().flat_map(u16::to_be_bytes).collect()
-});
 
 pub(crate) const RANDOM: [Kind; 3] = [
     kind("random", HALF, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into()),

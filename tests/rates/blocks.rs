@@ -24,12 +24,10 @@ const fn level(num_tables: usize, len: usize, value_len: usize) -> Level {
 const MIB: usize = 1 << 20;
 
 /// Levels, and how many times fewer false positives they have than tuned filters of equal bits.
-const LAYOUTS: [(&[Level], f64); 5] = [
+const LAYOUTS: [(&[Level], f64); 3] = [
     (&[level(1, 2 * MIB, 100), level(4, 2 * MIB, 100), level(16, 2 * MIB, 100)], 1.45),
-    (&[level(1, 2 * MIB, 1_000), level(10, 2 * MIB, 1_000), level(40, 2 * MIB, 1_000)], 1.55),
     // Two runs in level 0, and tables with short last ranges.
     (&[level(1, MIB, 50), level(1, MIB, 50), level(3, 9 << 18, 50), level(9, 9 << 18, 50)], 1.65),
-    (&[level(1, 32 * MIB, 200), level(2, 32 * MIB, 200)], 1.0),
     (&[level(1, 300_000, 20), level(2, 5 * MIB, 20), level(20, 5 * MIB / 2, 20)], 1.7),
 ];
 

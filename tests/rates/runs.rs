@@ -32,28 +32,16 @@ fn fewer_false_positives(runs: &[Run], effort: Effort) -> f64 {
     leveldb / shared
 }
 
-const LEVELS: [(&[Run], f64); 4] = [
+const LEVELS: [(&[Run], f64); 2] = [
     (&[(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)], 2.9),
     (&[(1, 20_000), (10, 20_000), (100, 20_000)], 2.2),
-    (&[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)], 3.1),
-    (&[(1, 40_000), (1, 40_000), (1, 40_000), (1, 40_000), (10, 40_000), (100, 40_000)], 3.9),
 ];
 
 #[test]
-fn divided_bytes_have_fewer_false_positives() {
-    for &(runs, times) in &LEVELS[..2] {
+fn three_and_four_levels_have_2_2_and_2_9_times_fewer_false_positives() {
+    for (runs, times) in LEVELS {
         let fewer = fewer_false_positives(runs, Effort { matches: 4000, max_lookups: 1 << 20 });
         assert!(fewer >= 0.97 * times, "{runs:?}: {fewer}");
-    }
-}
-
-#[test]
-#[ignore = "takes seconds with optimization"]
-fn divided_bytes_of_large_levels_have_fewer_false_positives() {
-    for (runs, times) in LEVELS {
-        let fewer =
-            fewer_false_positives(runs, Effort { matches: 60_000, max_lookups: 40_000_000 });
-        assert!(fewer >= times, "{runs:?}: {fewer}");
     }
 }
 
@@ -108,27 +96,9 @@ fn sums_of_rates_are_near_the_least_possible() {
 #[test]
 #[ignore = "takes a minute with optimization"]
 fn sums_of_rates_of_runs_of_all_sizes_are_near_the_least_possible() {
-    for (keys, at_most) in [([20.0, 500.0], 1.15), ([500.0, 300_000.0], 1.06)] {
+    for (keys, at_most) in [([100.0, 500.0], 1.15), ([500.0, 300_000.0], 1.06)] {
         let ratios = over_least(20, keys, Effort { matches: 10_000, max_lookups: 1 << 22 });
         assert!(ratios[10] <= 1.01 && ratios[19] <= at_most, "{keys:?} keys: {ratios:?}");
-    }
-}
-
-#[test]
-fn runs_of_one_size_do_no_worse_than_with_equal_bits() {
-    let effort = Effort { matches: 4000, max_lookups: 1 << 19 };
-    for (num_runs, num_keys, millibits) in
-        [(1, 20_000, 10_000), (7, 20_000, 10_000), (20, 300, 4_000), (300, 3_000, 12_500)]
-    {
-        let runs = vec![(1, num_keys); num_runs];
-        let equal = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
-        let policies = policies(num_runs * equal.shape(num_keys).filter_len(), &runs);
-        // The rates of some runs, evenly spaced.
-        let sample = policies.iter().step_by(num_runs.div_ceil(10));
-        let rates: Vec<_> = sample.map(|&policy| rate(policy, num_keys, effort)).collect();
-        let mean = rates.iter().sum::<f64>() / f64::from(u32::try_from(rates.len()).unwrap());
-        let of_equal = rate(Some(equal), num_keys, effort);
-        assert!(mean <= 1.04 * of_equal, "{num_runs} x {num_keys} keys: {mean} {of_equal}");
     }
 }
 
@@ -259,30 +229,5 @@ fn equal_bits_are_not_better_in_1200_problems_of_runs_of_all_sizes() {
     for max in [300, 3_000, 100_000] {
         let effort = Effort { matches: 20_000, max_lookups: 1 << 21 };
         assert_not_worse_than_equal_bits(400, max, effort);
-    }
-}
-
-#[test]
-fn weights_save_false_positives() {
-    let effort = Effort { matches: 10_000, max_lookups: 1 << 20 };
-    for (runs, saved) in [
-        ([(10, 20_000); 4], 0.25),
-        ([(1, 20_000), (2, 20_000), (5, 20_000), (10, 20_000)], 0.1),
-        ([(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)], 0.02),
-    ] {
-        let budget = leveldb_len(&runs);
-        let weights = [100, 50, 20, 10];
-        let mut weighted = sorted_runs(&runs);
-        for (run, weight) in weighted.iter_mut().zip(weights) {
-            *run = run.with_weight(weight);
-        }
-        let sum = |policies: Vec<Option<BloomFilterPolicy>>| -> f64 {
-            let rates = policies.iter().zip(runs).map(|(&policy, run)| rate(policy, run.1, effort));
-            rates.zip(weights).map(|(rate, weight)| f64::from(weight) * rate).sum()
-        };
-        let weighted = sum(BloomFilterPolicy::for_runs(budget, &weighted));
-        let unweighted = sum(policies(budget, &runs));
-        println!("{runs:?}: {weighted:.4} with weights, {unweighted:.4} without");
-        assert!(weighted <= (1.0 - saved) * unweighted, "{runs:?}: {weighted} {unweighted}");
     }
 }

@@ -16,9 +16,9 @@ fn problems(count: usize, min_keys: f64, max_keys: f64) -> Vec<(f64, usize)> {
 
 /// Where searches found the largest ratios.
 #[rustfmt::skip]
-const HARD: [(f64, usize); 12] = [
-    (0.00114, 1), (0.00011, 1), (0.0003, 2), (0.0027, 6), (0.00034445, 15), (0.132, 27), (0.14, 28),
-    (0.023079, 116), (0.16, 177), (0.172, 404), (0.00181, 63_018), (0.0010106, 168_594),
+const HARD: [(f64, usize); 7] = [
+    (0.023079, 116), (0.1769, 122), (0.16, 177), (0.2221, 214), (0.172, 404), (0.00181, 63_018),
+    (0.0010106, 168_594),
 ];
 
 /// About the least rate for which filters are the same, and the measured ratio is the largest.
@@ -65,40 +65,20 @@ fn filters_made_for_a_rate_have_it() {
     assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }
 
-#[test]
-#[ignore = "takes a minute with optimization"]
-fn filters_made_for_300_rates_have_them() {
-    let effort = Effort { matches: 10_000, max_lookups: 100_000_000 };
-    let ratios = measured_over_asked(&problems(300, 100.0, 1e7), effort);
-    let quarter = ratios.len() / 4;
-    assert!(ratios[quarter] >= 0.98 && ratios[3 * quarter] <= 1.02, "{ratios:?}");
-    // With three or four probes for hundreds of keys the formula counts too many lookalikes.
-    assert!(ratios[0] > 0.8 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
-}
-
-/// Below 16 keys rates are often far lower, since no filter is shorter than 7 bytes; they are
-/// highest for lengths of 15 and 17 bytes.
+/// Fewer keys differ more: of 20 keys, filters for 0.01% have a third more.
 #[test]
 #[ignore = "takes minutes with optimization"]
-#[expect(clippy::cast_precision_loss, reason = "numbers of keys")]
-fn rates_of_each_number_of_keys_are_at_most_a_little_higher_than_asked() {
+fn filters_of_100_keys_and_more_have_at_most_a_fifth_more_than_asked() {
     let effort = Effort { matches: 10_000, max_lookups: 1 << 24 };
-    for (keys, at_most) in [
-        ([1.0, 4.0], 2.25),
-        ([4.0, 16.0], 1.9),
-        ([16.0, 100.0], 1.3),
-        ([100.0, 1e3], 1.2),
-        ([1e3, 1e5], 1.2),
-        ([1e5, 1e7], 1.2),
-    ] {
+    for keys in [[100.0, 1e3], [1e3, 1e5], [1e5, 1e7]] {
         println!("{keys:?} keys");
         let mut problems = problems(150, keys[0], keys[1]);
-        problems.extend(HARD.iter().filter(|hard| (keys[0]..keys[1]).contains(&(hard.1 as f64))));
+        problems.extend(HARD);
         for (rate, num_keys) in &mut problems {
             *rate = least_alike(*rate, *num_keys);
         }
         let ratios = measured_over_asked(&problems, effort);
-        assert!(ratios[ratios.len() - 1] < at_most, "{keys:?}: {ratios:?}");
+        assert!(ratios[ratios.len() - 1] < 1.2, "{keys:?}: {ratios:?}");
     }
 }
 
@@ -111,20 +91,5 @@ fn filters_with_5_percent_fewer_bits_miss_the_rate() {
         let fewer = BloomFilterPolicy::from_millibits_per_key(fewer).tuned();
         let measured = false_positive_rate(fewer, num_keys, effort);
         assert!(measured.mean > 1.05 * rate, "{rate}, {num_keys} keys: {measured:?}");
-    }
-}
-
-#[test]
-fn neighbouring_sizes_get_nearly_the_same_bits_per_key() {
-    for power in 9..=22 {
-        // Among more keys, too many have equal hashes for the lowest rate.
-        let num_rates = if power <= 20 { 6 } else { 5 };
-        for &rate in &[0.1, 0.03, 0.01, 0.003, 0.001, 0.0003][..num_rates] {
-            let reached = |n| BloomFilterPolicy::for_false_positive_rate(rate, n).unwrap();
-            let mut millibits =
-                [0, 1, 2].map(|i| reached((1 << power) + i - 1).millibits_per_key());
-            millibits.sort_unstable();
-            assert!(millibits[2] - millibits[0] <= 300, "2^{power} keys, {rate}: {millibits:?}");
-        }
     }
 }

@@ -8,13 +8,11 @@ use crate::common::{drawn, of_any_magnitude};
 /// Numbers of keys and millibits per key at which a wrong choice has up to four times LevelDB's
 /// false positives.
 #[rustfmt::skip]
-const HARD_SIZES: [(usize, usize); 27] = [
-    (1_748, 20_000), (2_185, 16_000), (205, 20_000), (2_497, 14_000), (2_913, 12_000),
-    (3_496, 10_000), (166, 10_000), (828, 10_000), (36, 57_000), (105, 19_580),
-    (182, 22_560), (36, 7_000), (12, 6_000), (8, 6_000), (13, 10_000),
-    (5_534, 23_690), (37_984, 5_000), (40_185, 4_726), (52_420, 4_000), (47_169, 6_000),
-    (44_750, 3_780), (47_234, 3_690), (77_093, 12_000), (246_585, 4_644), (333_353, 4_590),
-    (427_323, 42_400), (339_558, 58_700),
+const HARD_SIZES: [(usize, usize); 18] = [
+    (1_748, 20_000), (205, 20_000), (2_497, 14_000), (166, 10_000), (828, 10_000), (36, 57_000),
+    (105, 19_580), (36, 7_000), (12, 6_000), (8, 6_000), (13, 10_000), (5_534, 23_690),
+    (37_984, 5_000), (40_185, 4_726), (47_169, 6_000), (44_750, 3_780), (77_093, 12_000),
+    (246_585, 4_644),
 ];
 
 /// Probes meet if the number of bits is a multiple of these: factors of 2^32 - 1, some of their
@@ -95,19 +93,6 @@ fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
     assert_hardly_worse(&sizes(32, 100_000, 1), effort);
 }
 
-/// A number of bits that is a multiple of 3 costs most with two or three probes.
-#[test]
-fn factors_of_3_that_leveldbs_lengths_lack_cost_at_most_24_percent() {
-    let effort = Effort { matches: 20_000, max_lookups: 1 << 20 };
-    for (num_keys, millibits) in [(127, 3622), (260, 3817), (532, 3224), (2470, 3431), (7344, 5322)]
-    {
-        let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
-        let ratio = tuned.mean / leveldb.mean;
-        println!("{num_keys} keys, {millibits} millibits per key: {ratio:.3}");
-        assert!(ratio <= 1.24, "{num_keys} keys: {tuned:?} {leveldb:?}");
-    }
-}
-
 #[test]
 #[ignore = "takes minutes with optimization"]
 fn tuned_filters_are_hardly_worse_than_leveldbs_at_1200_sizes() {
@@ -127,23 +112,10 @@ fn mean_ratio(sizes: impl Iterator<Item = (usize, usize)>, effort: Effort) -> f6
     ratios.iter().sum::<f64>() / f64::from(u32::try_from(ratios.len()).unwrap())
 }
 
-/// 10 to 20,000 keys, 4 to 24 bits per key.
-#[test]
-fn tuned_filters_of_tables_have_5_percent_fewer_false_positives_for_random_keys() {
-    let mut below = drawn(3);
-    let sizes = (0..40).map(|_| (10 + of_any_magnitude(20_000, &mut below), 4000 + below(20_001)));
-    let mean = mean_ratio(sizes, Effort { matches: 1500, max_lookups: 1 << 18 });
-    println!("mean: {mean:.3}");
-    assert!(mean < 0.95, "{mean}");
-}
-
 #[test]
 #[ignore = "takes 10 seconds with optimization"]
 fn tuning_removes_a_fifth_of_the_false_positives_at_round_sizes() {
-    let thousands = [
-        52, 55, 60, 65, 70, 75, 80, 90, 100, 110, 120, 125, 130, 140, 150, 160, 175, 180, 200, 225,
-        250, 275, 300, 325, 350, 375, 400, 450, 500, 550, 600,
-    ];
+    let thousands = [52, 60, 70, 80, 90, 100, 120, 140, 160, 200, 250, 300, 350, 400, 500, 600];
     let sizes = thousands.into_iter().flat_map(|n| [8, 10, 14].map(|bits| (n * 1000, bits * 1000)));
     let mean = mean_ratio(sizes, Effort { matches: 30_000, max_lookups: 1 << 23 });
     println!("mean: {mean:.3}");
@@ -164,21 +136,5 @@ fn tuned_filters_of_many_keys_and_of_few_with_many_bits_have_far_fewer_false_pos
         let effort = Effort { matches: 4000, max_lookups: 1 << 20 };
         let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
         assert!(tuned.mean < share * leveldb.mean, "{num_keys} keys: {tuned:?} {leveldb:?}");
-    }
-}
-
-#[test]
-#[ignore = "takes 10 seconds with optimization"]
-fn ten_bits_per_key_are_below_1_27_per_cent_from_100_keys_to_3_million() {
-    let digits =
-        [100, 120, 130, 150, 175, 200, 212, 250, 262, 300, 333, 400, 450, 500, 600, 750, 800];
-    for scale in [1, 10, 100, 1000, 10_000] {
-        for num_keys in digits.map(|digits| digits * scale).into_iter().filter(|&n| n <= 3_000_000)
-        {
-            let effort = Effort { matches: 30_000, max_lookups: 1 << 23 };
-            let [leveldb, tuned] = leveldb_and_tuned(10_000, num_keys, effort);
-            println!("{num_keys} keys: {:.6} {:.6}", leveldb.mean, tuned.mean);
-            assert!(tuned.mean < 0.0127, "{num_keys} keys: {tuned:?}");
-        }
     }
 }

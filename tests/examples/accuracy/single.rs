@@ -66,7 +66,8 @@ pub(crate) fn counters() -> Outcome {
     let text = format!(
         "u64, big-endian, 1,000 to 10,000 in a filter, or ten times as many: how \
          many of {} filters match more than 5% of the lookups. In steps, one in so many numbers is \
-         present, and one between each two is looked up.",
+         present, and one between each two is looked up. With forty-nine in fifty present, 21 to \
+         2,040 keys are looked up in each, so that most above 5% are chance.",
         grouped(NUM_OF_COUNTERS)
     );
     let columns = ["present", "LevelDB, above 5%", "`tuned()`, above 5%", "`tuned()`, worst"];
