@@ -61,3 +61,13 @@ fn estimates_agree_with_the_formula_to_a_thousandth() {
         assert!((estimate / num_keys - 1.0).abs() < 1e-3, "{num_probes} probes: {estimate}");
     }
 }
+
+#[test]
+fn leveldbs_filters_are_about_0_45_full() {
+    for num_keys in [6, 7, 35, 100, 1_000, 20_000] {
+        let fill =
+            |seed| filter_of_hashes(POLICY, num_keys, &random_hashes(num_keys, seed)).fill_ratio();
+        let mean = (0..50).map(fill).sum::<f64>() / 50.0;
+        assert!((0.42..0.47).contains(&mean), "{num_keys} keys: {mean}");
+    }
+}
