@@ -20,7 +20,6 @@ pub(crate) mod filters;
 pub(crate) mod inspection;
 pub(crate) mod lookups;
 pub(crate) mod neighbours;
-pub(crate) mod policy;
 pub(crate) mod sample;
 pub(crate) mod settings;
 

@@ -164,7 +164,8 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
     let model = table.filters.known().or_else(|| others.find_map(Filters::known));
     let trailer_len = model.map_or(TRAILER_LEN, |of| of.trailer_len);
     let place = replace::Filters { policy_names: &NAMES, is_appended: false, trailer_len };
-    let policy = asked.or(model.and_then(|of| of.policy)).unwrap_or_default();
+    let of_model = model.map(|of| BloomFilterPolicy::new(of.bits_per_key));
+    let policy = asked.or(of_model).unwrap_or_default();
     Ok(Plan { policy, place, candidate: table.today(), is_todays: true })
 }
 

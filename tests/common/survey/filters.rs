@@ -3,10 +3,10 @@
 //! Four bytes per key, its hash, are enough to remake all filters of a table.
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, bloom_hash,
+    BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, FilterBlockBuilder,
+    FilterBlockReader, bloom_hash,
 };
 
-use super::policy::{Size, policy_of_sizes};
 use crate::common::random::key_with_hash;
 use crate::common::table::{self, Table, TableError};
 
@@ -14,6 +14,9 @@ pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
 /// `LevelDB`'s: one filter per 2 KiB of the file.
 pub(crate) const LEVELDB_BASE_LG: u8 = 11;
+
+const DEFAULT_BITS: usize = 10;
+const MAX_BITS: usize = 100;
 
 /// An internal key's trailer: sequence number and type.
 pub(crate) const TRAILER_LEN: usize = 8;
@@ -124,12 +127,12 @@ pub(crate) struct FilterBlock {
     pub(crate) num_filters: usize,
     /// The bits of all filters, without the bytes for the numbers of probes.
     pub(crate) num_bits: usize,
-    /// `None` if no policy makes filters of these sizes, or if there are none.
-    pub(crate) policy: Option<BloomFilterPolicy>,
+    /// `LevelDB`'s number if its rule gives filters of these sizes, else at most its default.
+    pub(crate) bits_per_key: usize,
     pub(crate) num_hidden: usize,
     /// Of the keys, as internal keys or user keys.
     pub(crate) trailer_len: usize,
-    /// Whether this crate makes the same bytes from the keys.
+    /// Whether this crate makes the same bytes from the keys, at each filter's length and probes.
     pub(crate) is_remade: bool,
 }
 
@@ -142,29 +145,18 @@ impl FilterBlock {
     ) -> (Self, &'a Keys) {
         let contents = &block.contents[..];
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
-        let policy = policy_of(contents, &survey.blocks);
-        // Without keys, every policy makes no filters.
-        let any_policy = (survey.num_keys() == 0).then(BloomFilterPolicy::default);
-        // Each filter has an offset of four bytes; a corrupt base_lg could demand billions.
-        let end = survey.blocks.last().map_or(0, |block| block.end);
-        let has_room = end >> reader.base_lg() <= contents.len() as u64 / 4;
-        let remakes = |policy, keys: &Keys| {
-            let builder = FilterBlockBuilder::new(policy).with_base_lg(reader.base_lg());
-            contents == filter_block(builder, &survey.blocks, &keys.hashes)
-        };
         let fits = survey.candidates.iter().map(|keys| {
-            let policy = policy.or(any_policy).filter(|_| has_room);
-            let is_remade = policy.is_some_and(|policy| remakes(policy, keys));
-            (num_found(&reader, &survey.blocks, keys), is_remade, keys)
+            let shapes = shapes_if_remade(contents, &survey.blocks, &keys.hashes);
+            (num_found(&reader, &survey.blocks, keys), shapes, keys)
         });
-        let best = fits.max_by_key(|&(found, remade, keys)| (found, remade, keys.trailer_len));
-        let (num_found, is_remade, keys) = best.expect("all keys may be user keys");
+        let best = fits.max_by_key(|(found, of, keys)| (*found, of.is_some(), keys.trailer_len));
+        let (num_found, shapes, keys) = best.expect("all keys may be user keys");
         let offsets = (0..reader.num_filters() as u128).map(|i| i << reader.base_lg());
         let offsets = offsets.map_while(|i| u64::try_from(i).ok().filter(|&i| i < file_len));
         let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
         let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
         let filters = Self {
-            policy,
+            bits_per_key: bits_per_key(shapes.as_deref().unwrap_or_default()),
             num_bytes: contents.len(),
             // As stored, even if it cannot be used for reading.
             base_lg: contents.last().copied().unwrap_or_default(),
@@ -173,7 +165,7 @@ impl FilterBlock {
             num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
             num_hidden: survey.num_keys() - num_found,
             trailer_len: keys.trailer_len,
-            is_remade,
+            is_remade: shapes.is_some(),
         };
         (filters, keys)
     }
@@ -229,24 +221,54 @@ pub(crate) fn sharing_a_filter(
     blocks.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
 }
 
-/// A policy that makes filters of these sizes; `None` if none does.
-pub(crate) fn policy_of(contents: &[u8], blocks: &[SurveyedBlock]) -> Option<BloomFilterPolicy> {
+/// The number of keys and the shape of each filter, if `LevelDB`'s builder makes the same block from
+/// the keys where each filter has its own length and number of probes.
+fn shapes_if_remade(
+    contents: &[u8],
+    blocks: &[SurveyedBlock],
+    mut hashes: &[BloomHash],
+) -> Option<Vec<(usize, BloomFilterShape)>> {
     let reader = Reader::new(BloomFilterPolicy::default(), contents);
-    let mut sizes = Vec::new();
-    let mut bytes_left = contents.len();
-    for sharing in sharing_a_filter(blocks, reader.base_lg()) {
-        let keys = sharing.iter().map(|block| block.num_keys).sum();
-        if keys == 0 {
+    let base_lg = reader.base_lg();
+    let (mut shapes, mut num_ranges, mut len) = (Vec::new(), 0, 0);
+    for sharing in sharing_a_filter(blocks, base_lg) {
+        let (keys, others) = hashes.split_at(sharing.iter().map(|block| block.num_keys).sum());
+        hashes = others;
+        let SurveyedBlock { offset, end, .. } = sharing[sharing.len() - 1];
+        num_ranges = end >> base_lg;
+        if keys.is_empty() {
             continue;
         }
-        let filter = reader.filter(sharing[0].offset)?;
-        // Overlapping filters would take more memory to rebuild than the file has bytes.
-        bytes_left = bytes_left.checked_sub(filter.len())?;
-        let (&probes, bits) = filter.split_last()?;
-        if bits.is_empty() || !(1..=30).contains(&probes) {
+        num_ranges = num_ranges.max((offset >> base_lg) + 1);
+        let filter = BloomFilter::new(reader.filter(offset)?).ok()?;
+        // Filters that overlap would take more time than their length is worth.
+        len += filter.as_bytes().len();
+        if len > contents.len() {
             return None;
         }
-        sizes.push(Size { keys, bytes: bits.len(), probes });
+        let mut remade = BloomFilter::empty(filter.shape());
+        for &hash in keys {
+            remade.insert_hash(hash);
+        }
+        if remade.as_bytes() != filter.as_bytes() {
+            return None;
+        }
+        shapes.push((keys.len(), filter.shape()));
     }
-    policy_of_sizes(&sizes)
+    // An offset for each range, the array's offset, and base_lg: nothing else is in the block.
+    (contents.len() as u64 == len as u64 + 4 * num_ranges + 5).then_some(shapes)
+}
+
+/// The bits per key to begin with where filters of these shapes are to be replaced.
+fn bits_per_key(shapes: &[(usize, BloomFilterShape)]) -> usize {
+    let is_leveldbs = |&bits: &usize| {
+        let policy = BloomFilterPolicy::new(bits);
+        shapes.iter().all(|&(num_keys, shape)| policy.shape(num_keys) == shape)
+    };
+    let num_keys: usize = shapes.iter().map(|(num_keys, _)| num_keys).sum();
+    let num_bits: u64 = shapes.iter().map(|(_, shape)| shape.num_bits()).sum();
+    let mean = usize::try_from(num_bits / num_keys.max(1) as u64).unwrap_or(DEFAULT_BITS);
+    // If several fit, LevelDB's recommendation.
+    let mut candidates = [DEFAULT_BITS].into_iter().chain(1..=MAX_BITS);
+    candidates.find(is_leveldbs).unwrap_or(mean.clamp(1, DEFAULT_BITS))
 }

@@ -122,8 +122,9 @@ impl Setting {
                  .with_min_filter_len(2_048))).with_base_lg({base_lg}).with_min_keys(4_000)"
             ),
             Writer::PluggedIn => {
-                let len = format!("with_min_filter_len({min_filter_len})");
-                format!("Policy: BloomFilterPolicy::new({bits}).tuned().{len}")
+                let len = format!(".with_min_filter_len({min_filter_len})");
+                let len = if *min_filter_len > 0 { &len } else { "" };
+                format!("Policy: BloomFilterPolicy::new({bits}).tuned(){len}")
             }
         };
         line.split('\n').map(Into::into).collect()

@@ -4,16 +4,15 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::{fs, slice};
 
-use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder};
+use leveldb_filter::BloomFilterPolicy;
 
+use super::sampled::WrittenTable;
 use super::{Directory, Report, answer, directory_of, golden, golden_table};
-use crate::common::drawn;
 use crate::common::inspect_table::Options;
 use crate::common::random::words;
-use crate::common::survey::filters::{SurveyedBlock, filter_block, policy_of};
+use crate::common::survey::filters::FilterBlock;
 use crate::common::survey::inspection::{Filters, Inspection};
 use crate::common::survey::lookups::Lookups;
-use crate::common::survey::policy::{Size, policy_of_sizes};
 use crate::common::table::Table;
 use crate::common::table::crc32c::masked_crc32c;
 use crate::common::table::manifest::Contents;
@@ -173,6 +172,14 @@ fn what_if_includes_the_filters_that_a_table_has() {
     assert!(report.lines.iter().all(|line| line.len() <= 80 || line.ends_with("db_bloom10.ldb")));
 }
 
+#[track_caller]
+fn inspected(file: &Vec<u8>) -> FilterBlock {
+    let lookups = Lookups { total: 100, num_tables: 1, ordinal: 0, compares: true };
+    let table = Inspection::of(file, lookups, None).unwrap();
+    let Filters::Known(filters) = table.filters else { panic!("no filters") };
+    filters
+}
+
 #[test]
 fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
     // Every other filter consists of all bytes before the offsets.
@@ -180,61 +187,37 @@ fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
     let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
     let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
     let file = crate::common::contents::with_filter_block(&contents);
-    let table = Inspection::of(
-        &file,
-        Lookups { total: 100, num_tables: 1, ordinal: 0, compares: true },
-        None,
-    )
-    .unwrap();
-    let Filters::Known(filters) = table.filters else { panic!("no filters") };
+    let filters = inspected(&file);
     let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
     assert_eq!(filters.num_bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
 }
 
 #[test]
-fn policies_are_recognised_by_the_sizes_of_their_filters() {
-    for num_keys in [&[40, 40, 1, 700, 39, 5_000, 40][..], &[36, 35, 1, 37, 36, 71, 9]] {
-        let hashes = words(18).map(|word| BloomHash::from_u32((word >> 32) as u32));
-        let hashes: Vec<_> = hashes.take(num_keys.iter().sum()).collect();
-        let block = |(&num_keys, offset)| {
-            let end = offset + 4_096;
-            SurveyedBlock { offset, end, num_keys, ..SurveyedBlock::default() }
-        };
-        let blocks: Vec<_> = num_keys.iter().zip((0..).step_by(4_096)).map(block).collect();
-        for millibits in (1_000..25_000).step_by(4_917).chain([10_000, 14_000]) {
-            let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-            let tuned = policy.tuned();
-            let padded = [48, 98, 2_048].map(|len| tuned.with_min_filter_len(len));
-            for policy in [policy, policy.with_num_probes(9), tuned].into_iter().chain(padded) {
-                for base_lg in [0, 11, 13, 63] {
-                    let builder = |policy| FilterBlockBuilder::new(policy).with_base_lg(base_lg);
-                    let contents = filter_block(builder(policy), &blocks, &hashes);
-                    let told = policy_of(&contents, &blocks)
-                        .unwrap_or_else(|| panic!("{policy:?}, base_lg {base_lg}"));
-                    let remade = filter_block(builder(told), &blocks, &hashes);
-                    assert!(contents == remade, "{policy:?}, base_lg {base_lg}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn policies_are_recognised_by_the_sizes_of_large_filters() {
-    let mut number = drawn(300);
-    for _ in 0..200 {
-        let policy = BloomFilterPolicy::from_millibits_per_key(4_000 + 250 * number(70));
-        let most_keys = 10_000 << number(8);
-        let num_keys = [most_keys + number(most_keys), 1 + number(most_keys), most_keys];
-        for policy in [policy, policy.tuned(), policy.tuned().with_min_filter_len(2_048)] {
-            let size = |policy: BloomFilterPolicy, keys| {
-                let shape = policy.shape(keys);
-                Size { keys, bytes: shape.filter_len() - 1, probes: shape.num_probes() }
-            };
-            let told = policy_of_sizes(&num_keys.map(|keys| size(policy, keys)));
-            let told = told.unwrap_or_else(|| panic!("{policy:?} {num_keys:?}"));
-            for keys in num_keys {
-                assert_eq!(told.shape(keys), policy.shape(keys), "{policy:?} {num_keys:?}");
+fn filters_of_any_length_and_number_of_probes_are_remade() {
+    let mut keys: Vec<_> = words(18).map(u64::to_be_bytes).take(2_000).collect();
+    keys.sort_unstable();
+    let keys: Vec<_> = keys.iter().map(|key| &key[..]).collect();
+    let [ten, few] = [10, 3].map(BloomFilterPolicy::new);
+    let lens = [1, 48, 98, 2_048].map(|len| (ten.with_min_filter_len(len), 1..=10));
+    let tuned_lens = [49, 300].map(|len| (ten.tuned().with_min_filter_len(len), 1..=10));
+    for (policy, bits_per_key) in [
+        (ten, 10..=10),
+        (few, 3..=3),
+        (BloomFilterPolicy::new(14), 14..=14),
+        (BloomFilterPolicy::from_millibits_per_key(8_750), 8..=8),
+        (few.with_num_probes(9), 3..=3),
+        (ten.tuned(), 9..=10),
+    ]
+    .into_iter()
+    .chain(lens)
+    .chain(tuned_lens)
+    {
+        for value_len in [20, 700] {
+            let file = WrittenTable::of(policy, &keys, value_len).file;
+            let filters = inspected(&file);
+            assert!(filters.is_remade, "{policy:?}");
+            if value_len == 20 {
+                assert!(bits_per_key.contains(&filters.bits_per_key), "{policy:?}");
             }
         }
     }
