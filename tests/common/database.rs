@@ -8,10 +8,15 @@ use std::path::{Path, PathBuf};
 
 use crate::common::table::directory::{Files, ROCKSDB, is_other_file, number_of, read_manifest};
 use crate::common::table::manifest::{Contents, Manifest};
+use crate::common::terminal::{counted, grouped};
 use lock::is_held;
+use ranges::{BYTEWISE, num_meeting};
 
 mod lock;
 pub(crate) mod ranges;
+
+/// `LevelDB` compacts level 0 when it has so many tables.
+const MANY_IN_LEVEL_0: usize = 4;
 
 /// Tables that belong together.
 #[derive(Default, PartialEq, Eq)]
@@ -56,6 +61,26 @@ impl Group {
             ("", [table, ..]) => format!("{} and others", table.name),
             (name, _) => name.into(),
         }
+    }
+
+    /// Whether `LevelDB` will compact tables, and give them its own filters, though nothing is
+    /// written. It charges a lookup that asks several tables to the first one, before it asks a
+    /// filter, and compacts a table after `max(100, size / 16 KiB)` charges.
+    pub(crate) fn compactions(&self) -> Option<String> {
+        let comparator = self.database.as_ref()?.comparator.as_deref();
+        let places = self.tables.iter().filter_map(|table| table.place.as_ref());
+        let num_meeting = num_meeting(places.clone().map(|place| &place.contents));
+        if comparator != Some(BYTEWISE) || num_meeting == 0 {
+            return None;
+        }
+        let is_due = places.filter(|place| place.level == 0).count() >= MANY_IN_LEVEL_0;
+        Some(format!(
+            "{} of {} have keys between those of others: LevelDB compacts them{} after some \
+             reads, and gives them its own filters. Compact all first, then rewrite.",
+            grouped(num_meeting),
+            counted(self.tables.len(), "table"),
+            if is_due { " when it opens, or" } else { "" },
+        ))
     }
 
     /// A directory, or files that belong together.

@@ -101,6 +101,7 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
         let row = |(i, of)| format!("{:>11} {:>11}  {of}", both[0][i], both[1][i]);
         lines.extend(of.iter().enumerate().map(row));
     }
+    lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
     if appended > 0 {
         lines.extend(ADDED.map(Into::into));
     }

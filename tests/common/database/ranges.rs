@@ -7,6 +7,26 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::common::table::manifest::Contents;
 
+pub(crate) const BYTEWISE: &str = "leveldb.BytewiseComparator";
+
+/// How many tables have a range that meets another's, in bytewise order.
+pub(crate) fn num_meeting<'a>(tables: impl Iterator<Item = &'a Contents>) -> usize {
+    let mut tables: Vec<_> = tables.map(|table| (&table.smallest, &table.largest)).collect();
+    tables.sort_unstable();
+    let mut meets = vec![false; tables.len()];
+    // The table whose range reaches furthest so far.
+    let mut furthest = 0;
+    for (i, (smallest, largest)) in tables.iter().enumerate().skip(1) {
+        if *smallest <= tables[furthest].1 {
+            (meets[i], meets[furthest]) = (true, true);
+        }
+        if *largest > tables[furthest].1 {
+            furthest = i;
+        }
+    }
+    meets.into_iter().filter(|&meets| meets).count()
+}
+
 /// The ranges of a database's tables, in bytewise order or its reverse.
 pub(crate) struct Ranges<'a> {
     /// Sorted by level; in level 0 the newest is last.
@@ -26,7 +46,7 @@ impl<'a> Ranges<'a> {
     pub(crate) fn new(comparator: Option<&str>, tables: Vec<(u32, &'a Contents)>) -> Option<Self> {
         let order = |table: &Contents| table.smallest.cmp(&table.largest);
         let has = |ordering| tables.iter().any(|(_, table)| order(table) == ordering);
-        let is_bytewise = comparator == Some("leveldb.BytewiseComparator");
+        let is_bytewise = comparator == Some(BYTEWISE);
         if !is_bytewise && has(Ordering::Less) && has(Ordering::Greater) {
             return None;
         }

@@ -44,6 +44,7 @@ pub(crate) fn on_filters(survey: &Survey<'_>, log_len: u64) -> Vec<String> {
     if !rows.is_empty() {
         lines.extend(table(survey, &today, &rows));
     }
+    lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
     lines
 }
 

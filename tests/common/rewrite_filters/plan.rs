@@ -6,6 +6,7 @@ use std::path::Path;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use super::Options;
+use crate::common::database::ranges::BYTEWISE;
 use crate::common::survey::filters::{KeySurvey, TRAILER_LEN, filter_block};
 use crate::common::survey::inspection::Filters;
 use crate::common::survey::lookups::{Asked, Candidate, RANDOM};
@@ -147,7 +148,7 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
     let table = survey.table(i).ok_or(BELOW)?;
     // Only a database's keys are known to be internal ones, and equal if their bytes are.
     let comparator = survey.group.database.as_ref().and_then(|of| of.comparator.as_deref());
-    let is_bytewise = comparator == Some("leveldb.BytewiseComparator");
+    let is_bytewise = comparator == Some(BYTEWISE);
     let is_wrong = |table: &Result<_, _>| table.is_ok() && judge(table).is_some();
     let asked = options.bits_per_key.map(BloomFilterPolicy::new);
     match &table.filters {

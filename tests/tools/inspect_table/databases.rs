@@ -1,6 +1,9 @@
 //! Databases written by other programs, with the facts in `tests/golden/databases/README.md`.
 
 use super::{Report, answer, assert_near, golden};
+use crate::common::database::ranges::num_meeting;
+use crate::common::drawn;
+use crate::common::table::manifest::Contents;
 
 /// Level and number.
 type Tables = &'static [(u32, u64)];
@@ -100,4 +103,47 @@ fn reads_match_leveldbs_get_and_unknown_reads_are_not_reported() {
     assert!(status == 1 && cause.contains("; databases: accounts, classic_level, "), "{cause}");
     let report = Report::on_golden("in_order");
     assert!(report.has("only in the log (24,049 bytes)"), "{:#?}", report.lines);
+}
+
+#[test]
+fn tables_whose_ranges_meet_are_counted_and_reported() {
+    let of = |ranges: &[(u8, u8)]| {
+        let key = |&(smallest, largest): &(u8, u8)| Contents {
+            smallest: vec![smallest],
+            largest: vec![largest],
+            ..Contents::default()
+        };
+        num_meeting(ranges.iter().map(key).collect::<Vec<_>>().iter())
+    };
+    let cases: [(&[(u8, u8)], usize); 6] = [
+        (&[], 0),
+        (&[(1, 9)], 0),
+        (&[(5, 9), (1, 4), (10, 10)], 0),
+        (&[(5, 9), (1, 5), (10, 10)], 2),
+        (&[(1, 90), (2, 3), (4, 5), (91, 95)], 3),
+        (&[(1, 3), (6, 9), (2, 7), (20, 30), (40, 50)], 3),
+    ];
+    for (ranges, number) in cases {
+        assert_eq!(of(ranges), number, "{ranges:?}");
+    }
+    let mut number = drawn(45);
+    for _ in 0..1_000 {
+        let mut byte = |max| u8::try_from(number(max)).unwrap();
+        let num_tables = byte(12);
+        let range = |smallest: u8, len| (smallest, smallest + len);
+        let ranges: Vec<_> = (0..num_tables).map(|_| range(byte(100), byte(30))).collect();
+        let meets = |(i, a): &(usize, &(u8, u8))| {
+            ranges.iter().enumerate().any(|(j, b)| *i != j && a.0 <= b.1 && b.0 <= a.1)
+        };
+        assert_eq!(of(&ranges), ranges.iter().enumerate().filter(meets).count(), "{ranges:?}");
+    }
+    for (name, words) in [
+        ("levels", "5 of 5 tables have keys between those of others: LevelDB compacts them after"),
+        ("repaired", "4 of 4 tables have keys between those of others: LevelDB compacts them when"),
+    ] {
+        assert!(Report::on_golden(name).has(words), "{name}");
+    }
+    for name in ["accounts", "in_order", "reverse_comparator"] {
+        assert!(!Report::on_golden(name).has("compacts them"), "{name}");
+    }
 }
