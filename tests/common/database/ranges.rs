@@ -76,7 +76,8 @@ impl<'a> Ranges<'a> {
 
     /// How many ends are at or before the key.
     fn place(&self, key: &[u8]) -> usize {
-        self.ends.partition_point(|&end| end <= key)
+        let key = Contents::shortened(key);
+        self.ends.partition_point(|&end| *end <= *key)
     }
 
     /// The share of absent keys that fall into each range, if as many follow each of these keys.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::neighbours::{form, rank};
 use crate::common::database::ranges::Ranges;
 use crate::common::table::Table;
+use crate::common::table::manifest::Contents;
 
 /// How many keys of each kind a sample may have.
 pub(super) const MAX_KEYS: usize = 20_000;
@@ -15,7 +16,9 @@ const FEW_BLOCKS: usize = 2_048;
 const MAX_BLOCKS: usize = MAX_KEYS;
 /// So many neighbouring blocks are drawn together: those of large values have one key each.
 const TOGETHER: usize = 4;
-const MAX_BYTES: usize = 4 << 20;
+/// Where keys are long, a sample has fewer: so many bytes of its own, with the keys behind them,
+/// and of absent ones.
+pub(super) const MAX_BYTES: usize = 8 << 20;
 
 pub(super) struct Key {
     pub(super) bytes: Vec<u8>,
@@ -44,10 +47,11 @@ type Visit<'a> = Box<dyn Fn(usize, &mut dyn FnMut(&Table<'_>)) + 'a>;
 
 /// Keys of random blocks in order, and whether these are all.
 pub(super) fn drawn(tables: &Tables<'_>) -> (Vec<Key>, bool) {
-    let few = Drawn::of(tables, FEW_BLOCKS);
-    let num_blocks = MAX_KEYS * FEW_BLOCKS / few.keys.len().max(1);
-    let is_enough = few.is_all || few.max_rank < u64::MAX;
-    let drawn = if is_enough { few } else { Drawn::of(tables, num_blocks.min(MAX_BLOCKS)) };
+    let mut drawn = Drawn::of(tables, FEW_BLOCKS);
+    if !drawn.is_all && drawn.max_rank == u64::MAX {
+        let num_blocks = MAX_KEYS * FEW_BLOCKS / mem::take(&mut drawn.keys).len().max(1);
+        drawn = Drawn::of(tables, num_blocks.min(MAX_BLOCKS));
+    }
     let mut keys: Vec<_> = drawn.keys.into_values().collect();
     keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
     (keys, drawn.is_all)
@@ -100,13 +104,13 @@ impl Drawn {
             return;
         }
         let first = self.keys.entry((rank, key.clone())).or_insert_with(|| {
-            self.num_bytes += key.len() + next.map_or(0, <[u8]>::len);
+            self.num_bytes += 2 * key.len();
             Key::new(key, next.map(<[u8]>::to_vec), order)
         });
         first.drawn_from = order.min(first.drawn_from);
         while self.keys.len() > MAX_KEYS || self.num_bytes > MAX_BYTES {
             let Some(((highest, _), key)) = self.keys.pop_last() else { break };
-            self.num_bytes -= key.bytes.len() + key.next.map_or(0, |next| next.len());
+            self.num_bytes -= 2 * key.bytes.len();
             (self.max_rank, self.is_all) = (highest, false);
         }
     }
@@ -138,8 +142,8 @@ impl Key {
 
     /// Takes a key of the table that lies behind this one.
     fn add_behind(&mut self, key: &[u8]) {
-        let is_nearer = self.next.as_ref().is_none_or(|next| key < next);
-        if is_nearer && form(key) == form(&self.bytes) {
+        let is_nearer = || self.next.as_ref().is_none_or(|next| key < next);
+        if self.drawn_from != NO_TABLE && is_nearer() && form(key) == form(&self.bytes) {
             self.next = Some(key.to_vec());
         }
     }
@@ -154,8 +158,9 @@ impl Tables<'_> {
     pub(super) fn in_range(&self, i: usize, keys: &[Key]) -> Range<usize> {
         let Some(ranges) = &self.ranges else { return 0..keys.len() };
         let (lowest, highest) = ranges.bounds(i);
-        let start = keys.partition_point(|key| &key.bytes[..] < lowest);
-        start..keys.partition_point(|key| &key.bytes[..] <= highest).max(start)
+        let start = keys.partition_point(|key| *Contents::shortened(&key.bytes) < *lowest);
+        let end = keys.partition_point(|key| *Contents::shortened(&key.bytes) <= *highest);
+        start..end.max(start)
     }
 
     pub(super) fn find(&self, keys: &mut [Key]) {

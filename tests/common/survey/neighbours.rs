@@ -86,7 +86,7 @@ fn picker<T: Clone>(seed: u64) -> impl FnMut(&[T]) -> T {
 pub(crate) fn form(key: &[u8]) -> Vec<u8> {
     let is_text = key.iter().all(|byte| (b' '..=b'~').contains(byte));
     let of_text = |byte: &u8| if byte.is_ascii_alphanumeric() { b'0' } else { *byte };
-    if is_text { key.iter().map(of_text).collect() } else { vec![0; key.len()] }
+    if is_text { key.iter().map(of_text).collect() } else { key.len().to_be_bytes().into() }
 }
 
 /// An odometer: for each of a key's last bytes, the values that may stand there.

@@ -1,13 +1,14 @@
 //! The keys to look up: a sample of a database's own, and absent ones between them.
 //!
-//! However large the database is, memory holds only the sample, and only the blocks that it is
-//! drawn from, or that could contain its keys, are read.
+//! However large the database and its keys are, memory holds only the sample, at most 64 MB with all
+//! that is made of it, and twice a table's index and a data block. Only the blocks that the sample
+//! is drawn from, or that could contain its keys, are read.
 
 use std::collections::BTreeMap;
 
 use leveldb_filter::{BloomHash, bloom_hash};
 
-use super::drawn::{Key, MAX_KEYS, NO_TABLE, Tables, drawn};
+use super::drawn::{Key, MAX_BYTES, MAX_KEYS, NO_TABLE, Tables, drawn};
 use super::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps};
 use crate::common::table::Table;
 use crate::common::terminal::float;
@@ -94,6 +95,8 @@ impl Key {
 
 /// Absent keys between the present ones of the same form, in order.
 fn absent(tables: &Tables<'_>, present: &[Key], max_keys: usize) -> Vec<Key> {
+    let num_bytes: usize = present.iter().map(|key| key.bytes.len()).sum();
+    let max_keys = max_keys.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
     let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
     // The later ways are for gaps of equal width, and for keys without gaps.

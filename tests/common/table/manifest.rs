@@ -4,6 +4,7 @@
 //!
 //! Mirrors `db/version_edit.cc` and `VersionSet::Recover` in `db/version_set.cc`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
@@ -25,12 +26,26 @@ pub(crate) struct Manifest {
     pub(crate) tables: BTreeMap<(u32, u64), Contents>,
 }
 
-/// A table's length in bytes, and its smallest and largest user key.
+/// So many first and last bytes stand for a longer key: a database of keys of 200 KB has hundreds
+/// of tables.
+const HALF_END: usize = 4 << 10;
+
+/// A table's length in bytes, and its smallest and largest user key, [shortened](Self::shortened).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) len: u64,
     pub(crate) smallest: Vec<u8>,
     pub(crate) largest: Vec<u8>,
+}
+
+impl Contents {
+    /// Keys that differ only in between are the same to a range.
+    pub(crate) fn shortened(key: &[u8]) -> Cow<'_, [u8]> {
+        match key.len().checked_sub(2 * HALF_END) {
+            None | Some(0) => key.into(),
+            Some(_) => [&key[..HALF_END], &key[key.len() - HALF_END..]].concat().into(),
+        }
+    }
 }
 
 /// Why a MANIFEST cannot be read.
@@ -147,10 +162,10 @@ fn read_level(record: &mut &[u8]) -> Option<u32> {
     read_varint32(record).filter(|&level| level < NUM_LEVELS)
 }
 
-/// Reads an internal key, and drops its trailer of eight bytes.
+/// Reads an internal key without its trailer of eight bytes, shortened.
 fn read_user_key(record: &mut &[u8]) -> Option<Vec<u8>> {
     let key = read_slice(record).filter(|key| !key.is_empty())?;
-    Some(key[..key.len().saturating_sub(8)].to_vec())
+    Some(Contents::shortened(&key[..key.len().saturating_sub(8)]).into_owned())
 }
 
 impl fmt::Display for ManifestError {

@@ -19,22 +19,35 @@ use crate::common::table::manifest::Contents;
 
 /// Tables of random keys, each with its level and number of keys.
 pub(super) fn database_of(bits_per_key: usize, seed: u64, tables: &[(u8, usize)]) -> Directory {
-    let name = format!("random_{bits_per_key}_{seed}");
-    let directory = directory_of(&name, &[("CURRENT", b"MANIFEST-000002\n")]);
     let mut words = words(seed);
-    let table = |(&(level, num_keys), number)| {
-        let user_keys = words.by_ref().map(u64::to_be_bytes).take(num_keys);
-        let mut keys: Vec<_> =
-            user_keys.map(|key| [key, [1, 5, 0, 0, 0, 0, 0, 0]].concat()).collect();
+    let tables = tables.iter().map(|&(level, num_keys)| {
+        let keys = words.by_ref().map(|key| key.to_be_bytes().into()).take(num_keys);
+        (level, keys.collect())
+    });
+    let tables = tables.collect();
+    database_of_keys(&format!("random_{bits_per_key}_{seed}"), bits_per_key, tables)
+}
+
+/// Tables of these keys, each with its level.
+pub(super) fn database_of_keys(
+    name: &str,
+    bits_per_key: usize,
+    tables: Vec<(u8, Vec<Vec<u8>>)>,
+) -> Directory {
+    let directory = directory_of(name, &[("CURRENT", b"MANIFEST-000002\n")]);
+    let table = |((level, mut keys), number): ((u8, Vec<Vec<u8>>), u64)| {
         keys.sort();
+        let [smallest, largest] = [0, keys.len() - 1].map(|i| keys[i].clone());
+        for key in &mut keys {
+            key.extend([1, 5, 0, 0, 0, 0, 0, 0]);
+        }
         let policy = InternalKeyPolicy::new(BloomFilterPolicy::new(bits_per_key));
         let keys: Vec<_> = keys.iter().map(|key| &key[..]).collect();
         let file = WrittenTable::of(policy, &keys, 20).file;
         fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
-        let [smallest, largest] = [keys[0], keys[num_keys - 1]].map(|key| key[..8].to_vec());
         (level, number, Contents { len: file.len() as u64, smallest, largest })
     };
-    let tables: Vec<_> = tables.iter().zip(10..).map(table).collect();
+    let tables: Vec<_> = tables.into_iter().zip(10..).map(table).collect();
     fs::write(directory.join("MANIFEST-000002"), manifest_of_tables(&tables)).unwrap();
     directory
 }

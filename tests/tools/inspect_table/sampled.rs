@@ -2,13 +2,29 @@
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
 
+use super::levels::database_of_keys;
+use crate::common::database::Group;
 use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM};
 use crate::common::noise;
 use crate::common::reference::block_key_may_match;
+use crate::common::survey::Survey;
 use crate::common::survey::inspection::Inspection;
 use crate::common::survey::lookups::Lookups;
 use crate::common::survey::sample::BETWEEN;
 use crate::common::table::writer::{UNCOMPRESSED, append_block, append_footer, block};
+
+#[test]
+fn a_sample_has_fewer_keys_where_they_are_long() {
+    let key = |i: u32| [&vec![b'k'; 100_000][..], &(3 * i * i).to_be_bytes()].concat();
+    let tables = [0..60, 60..120].map(|numbers| (1, numbers.map(key).collect()));
+    let directory = database_of_keys("long_keys", 10, tables.into());
+    let group = Group::of_directory(&directory).unwrap();
+    let survey = Survey::of(&group, (1_000_000, false), |_| ());
+    let sample = survey.sample.unwrap();
+    for number in sample.numbers {
+        assert!((20..90).contains(&number), "{:?}", sample.numbers);
+    }
+}
 
 /// A table as `LevelDB` lays it out.
 #[derive(Default)]
