@@ -1,12 +1,12 @@
 //! The tables that a path names: those of a database, or single ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::common::table::directory::{Files, ROCKSDB, is_other_file, number_of, read_manifest};
+use crate::common::table::directory::{Files, ROCKSDB, is_other_file, read_manifest};
 use crate::common::table::manifest::{Contents, Manifest};
 use crate::common::terminal::{counted, grouped};
 use lock::is_held;
@@ -140,30 +140,22 @@ impl Group {
     }
 
     fn of_database(directory: &Path, manifest: Manifest, files: Files) -> Self {
-        let numbers: BTreeSet<u64> = manifest.tables.keys().map(|&(_, number)| number).collect();
-        let mut in_use = BTreeMap::new();
-        let mut not_in_use = Vec::new();
-        for path in files.tables {
-            match number_of(&path).filter(|number| numbers.contains(number)) {
-                // Files are sorted so that the name LevelDB tries first comes first.
-                Some(number) if !in_use.contains_key(&number) => {
-                    in_use.insert(number, path);
-                }
-                _ => not_in_use.push(ListedTable::at(path, None).name),
-            }
-        }
+        let mut others: BTreeSet<_> = files.tables.into_iter().collect();
         let tables = manifest.tables.into_iter().map(|((level, number), contents)| {
-            let usual = || directory.join(format!("{number:06}.ldb"));
-            let path = in_use.get(&number).cloned().unwrap_or_else(usual);
-            ListedTable::at(path, Some(Place { level, contents }))
+            // LevelDB tries these names, in this order, and no others.
+            let names = ["ldb", "sst"].map(|end| directory.join(format!("{number:06}.{end}")));
+            let path = names.iter().find(|&name| others.remove(name)).unwrap_or(&names[0]);
+            ListedTable::at(path.clone(), Some(Place { level, contents }))
         });
+        let tables: Vec<_> = tables.collect();
+        let not_in_use = others.into_iter().map(|path| ListedTable::at(path, None).name);
         let logs = files.logs.iter().filter(|(number, _)| *number >= manifest.log_number);
         let log_len = logs.fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
         Self {
             database: Some(Database { comparator: manifest.comparator, log_len }),
             name: shown(directory),
-            tables: tables.collect(),
-            not_in_use,
+            tables,
+            not_in_use: not_in_use.collect(),
             ..Self::default()
         }
     }

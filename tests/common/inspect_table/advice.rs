@@ -82,10 +82,11 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
 
 fn figures(survey: &Survey<'_>, today: &Candidate) -> Vec<String> {
     let is_certain = survey.ranges().is_none_or(|ranges| ranges.is_certain);
-    let bound = match (survey.unjudged().0, is_certain) {
-        (0, true) => "",
-        (0, false) => ", about (if keys sort bytewise or in reverse)",
-        _ => ", at least",
+    let bound = match (survey.unjudged().0, &survey.sample) {
+        (1.., _) => ", at least",
+        _ if !is_certain => " (the order of keys is guessed)",
+        (_, Some(sample)) if sample.is_guess => " (missing keys are guessed)",
+        _ => "",
     };
     let shown = survey.shown(today.reads);
     let bits = survey.totals().bits_per_key();

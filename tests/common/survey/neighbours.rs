@@ -4,11 +4,11 @@ use leveldb_filter::bloom_hash;
 
 use crate::common::random;
 
-/// How far keys are counted up.
-const STEPS: [usize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 /// One in so many gaps, and those of equal width, count as about equally wide.
 const PART_FITTING: usize = 100;
-/// Only so many of a key's last bytes are counted up.
+/// How often a random part of a gap is tried: at least every second is less than the gap.
+const MAX_TRIES: usize = 16;
+/// Only so many of a key's last bytes differ from the present key's.
 const MAX_WHEELS: usize = 64;
 
 /// A key, and the next one of its form if it is known.
@@ -18,7 +18,7 @@ pub(crate) type Neighbours<'a> = (&'a [u8], Option<&'a [u8]>);
 /// absent key to the present ones before and behind it are as wide as two random gaps, and it lies
 /// in a gap that is about as wide as both.
 pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
-    let gaps: Vec<_> = alike.iter().filter_map(|&(key, next)| Some([key, next?])).collect();
+    let gaps = gaps(alike);
     let wheels = Wheels::seen(gaps.as_flattened());
     let mut gaps: Vec<_> = gaps.into_iter().map(|gap| (wheels.width(gap), gap)).collect();
     gaps.sort();
@@ -43,34 +43,26 @@ pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     keys
 }
 
-/// At most `number` keys, counted up by the bytes seen at each position.
-pub(crate) fn counted_as_seen(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
-    let keys: Vec<_> = alike.iter().map(|(key, _)| *key).collect();
-    counted(alike, &Wheels::seen(&keys), number)
+/// At most `number` keys at random places in random gaps, in which digits count as digits.
+pub(crate) fn inside_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
+    let gaps = gaps(alike);
+    let wheels = Wheels::natural(gaps.as_flattened());
+    let mut words = random::words(number as u64);
+    let inside =
+        |&gap: &[_; 2]| wheels.moved(gap[0], &wheels.part(&wheels.width(gap), &mut words)?, true);
+    gaps.iter().cycle().take(number).filter_map(inside).collect()
 }
 
-/// At most `number` keys, counted up by bytes.
-pub(crate) fn counted_by_bytes(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
-    counted(alike, &Wheels::all(), number)
+/// `number` keys with some bytes appended, which are just behind the present ones.
+pub(crate) fn longer(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
+    let keys = alike.iter().cycle().take(number);
+    let with = |((key, _), word): (&Neighbours<'_>, u64)| [key, &word.to_le_bytes()[..4]].concat();
+    keys.zip(random::words(number as u64)).map(with).collect()
 }
 
-fn counted(alike: &[Neighbours<'_>], wheels: &Wheels, number: usize) -> Vec<Vec<u8>> {
-    let greatest = alike.iter().map(|(key, _)| *key).max();
-    let mut random = picker(number as u64);
-    let mut keys = Vec::new();
-    for &(key, _) in alike.iter().cycle().take(number) {
-        let mut next = key.to_vec();
-        let num_steps = (0..STEPS.len()).take_while(|_| wheels.turn(&mut next)).count();
-        if num_steps > 0 {
-            next.copy_from_slice(key);
-            for _ in 0..random(&STEPS[..num_steps]) {
-                wheels.turn(&mut next);
-            }
-            keys.push(next);
-        }
-    }
-    keys.retain(|key| Some(&key[..]) < greatest);
-    keys
+/// Each key with the next one, the lower one first.
+fn gaps<'a>(alike: &[Neighbours<'a>]) -> Vec<[&'a [u8]; 2]> {
+    alike.iter().filter_map(|&(key, next)| Some([key.min(next?), key.max(next?)])).collect()
 }
 
 /// Picks one of several, the same ones in every run.
@@ -84,9 +76,12 @@ fn picker<T: Clone>(seed: u64) -> impl FnMut(&[T]) -> T {
 
 /// What keys that count alike have in common: their length, and the separators in text.
 pub(crate) fn form(key: &[u8]) -> Vec<u8> {
-    let is_text = key.iter().all(|byte| (b' '..=b'~').contains(byte));
     let of_text = |byte: &u8| if byte.is_ascii_alphanumeric() { b'0' } else { *byte };
-    if is_text { key.iter().map(of_text).collect() } else { key.len().to_be_bytes().into() }
+    if is_text(key) { key.iter().map(of_text).collect() } else { key.len().to_be_bytes().into() }
+}
+
+fn is_text(key: &[u8]) -> bool {
+    key.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
 /// An odometer: for each of a key's last bytes, the values that may stand there.
@@ -130,20 +125,36 @@ impl Wheels {
         Self(seen.iter().map(|seen| Wheel::of(|byte| seen[usize::from(byte)])).collect())
     }
 
-    fn all() -> Self {
-        Self(vec![Wheel::of(|_| true); MAX_WHEELS])
+    /// All digits where only digits are seen, in text other bytes as seen, else all bytes.
+    fn natural(keys: &[&[u8]]) -> Self {
+        let is_text = keys.iter().all(|key| is_text(key));
+        let natural = |wheel: &Wheel| match &wheel.values[..] {
+            _ if !is_text => Wheel::of(|_| true),
+            values if values.iter().all(u8::is_ascii_digit) => {
+                Wheel::of(|byte| byte.is_ascii_digit())
+            }
+            _ => wheel.clone(),
+        };
+        Self(Self::seen(keys).0.iter().map(natural).collect())
     }
 
-    /// Counts up; `false` if no key is left.
-    fn turn(&self, key: &mut [u8]) -> bool {
-        for (byte, wheel) in key.iter_mut().rev().zip(&self.0) {
-            let place = wheel.place(*byte) + 1;
-            *byte = wheel.values[place % wheel.values.len()];
-            if place < wheel.values.len() {
-                return true;
+    /// A random number of places that is less than these; `None` if there is none but 0.
+    fn part(&self, width: &[u8], words: &mut impl Iterator<Item = u64>) -> Option<Vec<u8>> {
+        let first = width.iter().position(|&places| places > 0)?;
+        let mut random = |num_values: usize| {
+            let value = words.next().expect("endless") % num_values as u64;
+            u8::try_from(value).expect("less than 256")
+        };
+        let part = |_| {
+            let mut part = vec![0; width.len()];
+            part[first] = random(usize::from(width[first]) + 1);
+            for (places, wheel) in part.iter_mut().zip(self.0.iter().rev()).skip(first + 1) {
+                *places = random(wheel.values.len());
             }
-        }
-        false
+            part
+        };
+        let is_inside = |part: &Vec<u8>| part[..] < *width && part.iter().any(|&places| places > 0);
+        (0..MAX_TRIES).map(part).find(is_inside)
     }
 
     /// Where the wheels stand for a key's last bytes.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use leveldb_filter::{BloomHash, bloom_hash};
 
 use super::drawn::{Key, MAX_BYTES, MAX_KEYS, NO_TABLE, Tables, drawn};
-use super::neighbours::{Neighbours, counted_as_seen, counted_by_bytes, form, in_gaps};
+use super::neighbours::{Neighbours, form, in_gaps, inside_gaps, longer};
 use crate::common::table::Table;
 use crate::common::terminal::float;
 
@@ -26,6 +26,8 @@ pub(crate) struct Sample<'a> {
     num_lookups: [usize; 2],
     /// Whether the sample has all own keys.
     is_all: bool,
+    /// Whether the gaps between keys do not tell which absent ones are asked for.
+    pub(crate) is_guess: bool,
 }
 
 /// A lookup in a table that does not have the key.
@@ -44,12 +46,12 @@ impl<'a> Sample<'a> {
         tables.find(&mut keys);
         // A key counts only where `Get` finds it.
         keys.retain(|key| key.found_in == key.drawn_from);
-        let mut absent = absent(&tables, &keys, max_absent.min(MAX_KEYS));
+        let (mut absent, is_guess) = absent(&tables, &keys, max_absent.min(MAX_KEYS));
         let numbers = [absent.len(), keys.len()];
         let num_lookups = [absent.iter().map(|key| key.number).sum(), keys.len()];
         keys.append(&mut absent);
         keys.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
-        Self { tables, keys, numbers, num_lookups, is_all }
+        Self { tables, keys, numbers, num_lookups, is_all, is_guess }
     }
 
     /// How many lookups of a kind the sample has; infinite if there are no others.
@@ -93,17 +95,18 @@ impl Key {
     }
 }
 
-/// Absent keys between the present ones of the same form, in order.
-fn absent(tables: &Tables<'_>, present: &[Key], max_keys: usize) -> Vec<Key> {
+/// Absent keys between the present ones of the same form, in order, and whether they are a guess.
+fn absent(tables: &Tables<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, bool) {
     let num_bytes: usize = present.iter().map(|key| key.bytes.len()).sum();
     let max_keys = max_keys.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
     let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
-    // The later ways are for gaps of equal width, and for keys without gaps.
-    for between in [in_gaps, counted_as_seen, counted_by_bytes] {
+    // The later ways are for gaps of equal width, in which nothing tells what programs ask for.
+    let ways: [(Way, _); 3] = [(in_gaps, max_keys / 4), (inside_gaps, 1), (longer, 1)];
+    for (i, (way, least)) in ways.into_iter().enumerate() {
         let alike = by_form.chunk_by(|(a, _), (b, _)| form(a) == form(b));
         let mut numbers = BTreeMap::new();
-        for key in alike.flat_map(|alike| between(alike, max_keys * alike.len() / present.len())) {
+        for key in alike.flat_map(|alike| way(alike, max_keys * alike.len() / present.len())) {
             *numbers.entry(key).or_insert(0) += 1;
         }
         let keys = numbers.into_iter();
@@ -111,9 +114,12 @@ fn absent(tables: &Tables<'_>, present: &[Key], max_keys: usize) -> Vec<Key> {
         let mut keys: Vec<_> = keys.collect();
         tables.find(&mut keys);
         keys.retain(|key| key.kind() == BETWEEN);
-        if !keys.is_empty() {
-            return keys;
+        if keys.iter().map(|key| key.number).sum::<usize>() >= least.max(1) {
+            return (keys, i > 0);
         }
     }
-    Vec::new()
+    (Vec::new(), false)
 }
+
+/// Makes absent keys, at most so many.
+type Way = fn(&[Neighbours<'_>], usize) -> Vec<Vec<u8>>;

@@ -50,12 +50,7 @@ impl Files {
             files.is_rocksdb |= name == "IDENTITY" || name.starts_with("OPTIONS-");
         }
         files.databases.sort();
-        // 000005.ldb comes before 000005.sst, and both before 000005.LDB and 5.ldb.
-        files.tables.sort_by_cached_key(|path| {
-            let number = number_of(path).unwrap_or(u64::MAX);
-            let is_other = ["ldb", "sst"].map(|end| !path.ends_with(format!("{number:06}.{end}")));
-            (number, is_other, path.clone())
-        });
+        files.tables.sort_by_cached_key(|path| (number_of(path).unwrap_or(u64::MAX), path.clone()));
         Ok(files)
     }
 }

@@ -122,7 +122,7 @@ impl Replay {
     }
 
     /// All absent numbers between the first present one and the last.
-    fn reads_of_counters_between(&self) -> f64 {
+    pub(super) fn reads_of_counters_between(&self) -> f64 {
         let number = |key: &Vec<u8>| u64::from_be_bytes(key[..].try_into().unwrap());
         let [first, last] = [self.keys.first_key_value(), self.keys.last_key_value()]
             .map(|end| number(end.unwrap().0));

@@ -3,8 +3,10 @@
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
 
 use super::levels::database_of_keys;
+use super::lookups::Replay;
+use super::{Report, answer};
 use crate::common::database::Group;
-use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM};
+use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM, STEPS};
 use crate::common::noise;
 use crate::common::reference::block_key_may_match;
 use crate::common::survey::Survey;
@@ -12,6 +14,30 @@ use crate::common::survey::inspection::Inspection;
 use crate::common::survey::lookups::Lookups;
 use crate::common::survey::sample::BETWEEN;
 use crate::common::table::writer::{UNCOMPRESSED, append_block, append_footer, block};
+
+#[test]
+fn absent_keys_between_equally_distant_ones_are_asked_for() {
+    let steps = |num_keys, step: u64| (0..num_keys).map(move |i| step * i);
+    let few_absent = (0..8_000).filter(|i| i % 500 != 7);
+    for (name, tables) in [
+        ("step 2", vec![(2, steps(4_000, 2).collect())]),
+        (
+            "step 2 below few of 3",
+            vec![(0, steps(600, 3).collect()), (2, steps(4_000, 2).collect())],
+        ),
+        ("step 10", vec![(1, steps(4_000, 10).collect())]),
+        ("few absent", vec![(1, few_absent.collect::<Vec<_>>())]),
+    ] {
+        let key = |number: u64| number.to_be_bytes().to_vec();
+        let tables =
+            tables.into_iter().map(|(level, of)| (level, of.into_iter().map(key).collect()));
+        let directory = database_of_keys(name, 10, tables.collect());
+        let replayed = Replay::of(&directory).reads_of_counters_between();
+        let answer = answer(&Report::on(&directory));
+        let error = (answer.reads[0] - replayed).abs();
+        assert!(error < 0.25 * replayed, "{name}: {:?}, not {replayed}", answer.reads);
+    }
+}
 
 #[test]
 fn a_sample_has_fewer_keys_where_they_are_long() {
@@ -80,8 +106,8 @@ fn number(count: usize) -> f64 {
 
 #[test]
 fn sampled_absent_keys_match_as_often_as_those_of_real_kinds() {
-    let kinds: [&[Kind]; 6] =
-        [&COUNTERS[..1], &DIGITS[1..2], &IDS, &NAMES, &PARTS[1..2], &RANDOM[..1]];
+    let kinds: [&[Kind]; 7] =
+        [&COUNTERS[..1], &STEPS, &DIGITS, &IDS, &NAMES, &PARTS[1..2], &RANDOM[..1]];
     for kind in kinds.into_iter().flatten() {
         for value_len in [100, 1_000] {
             let keys = kind.sorted(2_000, 43);
