@@ -146,7 +146,9 @@ impl<'a> Survey<'a> {
         let sampled = |kind: usize| match &self.sample {
             Some(sample) if sample.numbers[kind] == 0 => 0.0,
             // Where no filter is asked, none can match.
-            _ if !self.tables.iter().flatten().any(|of| of.consulted[kind] > 0.0) => f64::INFINITY,
+            _ if !self.tables.iter().flatten().any(|table| table.consulted[kind] > 0.0) => {
+                f64::INFINITY
+            }
             None => 1e4,
             Some(sample) => sample.num_lookups(kind),
         };

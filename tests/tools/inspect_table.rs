@@ -128,7 +128,7 @@ struct Answer {
 
 #[track_caller]
 fn answer(report: &Report) -> Answer {
-    let start = "Data blocks read in vain per 1,000 lookups";
+    let start = "Data blocks read needlessly per 1,000 lookups";
     let bound = report.line_with(start).strip_prefix(start).unwrap();
     let bound = bound.strip_suffix(":").unwrap().to_string();
     let line = |keys: &str| report.line_with(keys).split_once(keys).unwrap();

@@ -51,8 +51,8 @@ impl<'a> Ranges<'a> {
             return None;
         }
         let is_certain = is_bytewise || tables.len() <= 1;
-        let both = tables.iter().flat_map(|(_, table)| [&table.smallest[..], &table.largest]);
-        let mut ends: Vec<_> = both.collect();
+        let ends = tables.iter().flat_map(|(_, table)| [&table.smallest[..], &table.largest]);
+        let mut ends: Vec<_> = ends.collect();
         ends.sort_unstable();
         Some(Self { tables, ends, is_certain })
     }

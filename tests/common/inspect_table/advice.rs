@@ -91,7 +91,7 @@ fn figures(survey: &Survey<'_>, today: &Candidate) -> Vec<String> {
     let shown = survey.shown(today.reads);
     let bits = survey.totals().bits_per_key();
     let kinds = ["do not exist", "exist"];
-    let mut lines = vec![format!("Data blocks read in vain per 1,000 lookups{bound}:")];
+    let mut lines = vec![format!("Data blocks read needlessly per 1,000 lookups{bound}:")];
     lines.extend(KINDS.iter().zip(kinds).map(|(&(kind, at_random), keys)| {
         let usual = bits.map_or(String::new(), |_| {
             format!("; {} if their hashes were random", shown[at_random])

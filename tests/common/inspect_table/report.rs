@@ -38,7 +38,8 @@ pub(crate) fn group(survey: &Survey<'_>, options: &Options) -> Vec<String> {
         lines.extend(levels_and_tables(survey));
     }
     if options.tables {
-        let comparator = survey.group.database.iter().filter_map(|of| of.comparator.as_deref());
+        let comparator =
+            survey.group.database.iter().filter_map(|database| database.comparator.as_deref());
         let comparator = comparator.map(|name| format!("Comparator: {:.100}", printable(name)));
         let others = survey.group.not_in_use.join(", ");
         let others = (!others.is_empty()).then(|| format!("Not in use: {others}"));
@@ -57,20 +58,22 @@ fn levels_and_tables(survey: &Survey<'_>) -> Vec<String> {
     let all: Vec<_> = (0..tables.len()).collect();
     let levels: Vec<_> = all.chunk_by(|&a, &b| level(a) == level(b)).collect();
     let total = (levels.len() > 1).then_some(&all[..]);
-    let sums = levels.into_iter().chain(total).map(|of| (of, counted(of.len(), "table")));
+    let sums =
+        levels.into_iter().chain(total).map(|tables| (tables, counted(tables.len(), "table")));
     let each = all.iter().map(|&i| {
         let note = note(&survey.tables[i]).map_or(String::new(), |note| format!(": {note}"));
         (&all[i..=i], tables[i].name.clone() + &note)
     });
-    let rows = sums.chain(each).map(|(of, name)| {
-        let totals = Totals::of(of.iter().filter_map(|&i| survey.table(i)));
-        let is_read = of.iter().all(|&i| survey.table(i).is_some());
+    let rows = sums.chain(each).map(|(tables, name)| {
+        let totals = Totals::of(tables.iter().filter_map(|&i| survey.table(i)));
+        let is_read = tables.iter().all(|&i| survey.table(i).is_some());
         let [entries, keys, deleted] = [totals.keys, totals.distinct, totals.deleted]
             .map(|sum| if is_read { grouped(sum) } else { "?".into() });
         let [bits, bytes] = totals.filter_cells();
-        let [missing, existing] = rates(survey, of);
-        let is_one = level(of[0]) == level(of[of.len() - 1]);
-        let level = level(of[0]).filter(|_| is_one).map_or("-".into(), |level| level.to_string());
+        let [missing, existing] = rates(survey, tables);
+        let is_one = level(tables[0]) == level(tables[tables.len() - 1]);
+        let level =
+            level(tables[0]).filter(|_| is_one).map_or("-".into(), |level| level.to_string());
         [level, entries, keys, deleted, bits, bytes, missing, existing, name]
     });
     let rows: Vec<_> = rows.collect();
@@ -82,7 +85,7 @@ fn levels_and_tables(survey: &Survey<'_>) -> Vec<String> {
     lines
 }
 
-/// How many of the lookups of missing and of existing keys that ask these tables in vain match.
+/// How many of the lookups of missing and of existing keys that ask these tables needlessly match.
 fn rates(survey: &Survey<'_>, tables: &[usize]) -> [String; 2] {
     [BETWEEN, OWN].map(|kind| {
         let (mut read, mut asked) = (0.0, 0.0);

@@ -81,8 +81,8 @@ impl Drawn {
         let mut budget = table.key_budget();
         // The last key of each form, until there is a gap between the blocks.
         let mut last: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
-        for together in blocks.chunk_by(|(_, a), (_, b)| a + 1 == *b) {
-            for block in together.iter().filter_map(|&(_, place)| table.data_blocks().get(place)) {
+        for adjacent in blocks.chunk_by(|(_, a), (_, b)| a + 1 == *b) {
+            for block in adjacent.iter().filter_map(|&(_, place)| table.data_blocks().get(place)) {
                 // The error is reported when the whole table is read.
                 let _ = table.visit_keys_within(&mut budget, block, |key| {
                     let key = &key[..key.len().saturating_sub(tables.trailer_len)];

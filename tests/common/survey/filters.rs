@@ -61,22 +61,22 @@ pub(crate) struct Keys {
 
 impl KeySurvey {
     pub(crate) fn of(table: &Table<'_>) -> Result<Self, TableError> {
-        let of = |trailer_len| Keys { trailer_len, ..Keys::default() };
-        let candidates = [0, TRAILER_LEN].map(of).into();
+        let no_keys = |trailer_len| Keys { trailer_len, ..Keys::default() };
+        let candidates = [0, TRAILER_LEN].map(no_keys).into();
         let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
         let (mut previous, mut budget) = (None, table.key_budget());
         for block in table.data_blocks() {
-            let mut of_block =
+            let mut surveyed =
                 SurveyedBlock { offset: block.offset(), end: block.end, ..Default::default() };
             let add = |key: &[u8]| {
                 let shared = survey.add(key, &mut previous) as u64;
-                of_block.shared += shared;
-                of_block.len += if of_block.num_keys % RESTART_INTERVAL == 0 { 0 } else { shared };
-                of_block.num_keys += 1;
+                surveyed.shared += shared;
+                surveyed.len += if surveyed.num_keys % RESTART_INTERVAL == 0 { 0 } else { shared };
+                surveyed.num_keys += 1;
             };
             let len = table.visit_keys_within(&mut budget, block, add)? as u64;
-            of_block.len += len.saturating_sub(len_of_restarts(of_block.num_keys));
-            survey.blocks.push(of_block);
+            surveyed.len += len.saturating_sub(len_of_restarts(surveyed.num_keys));
+            survey.blocks.push(surveyed);
         }
         Ok(survey)
     }
@@ -149,7 +149,8 @@ impl FilterBlock {
             let shapes = shapes_if_remade(contents, &survey.blocks, &keys.hashes);
             (num_found(&reader, &survey.blocks, keys), shapes, keys)
         });
-        let best = fits.max_by_key(|(found, of, keys)| (*found, of.is_some(), keys.trailer_len));
+        let best =
+            fits.max_by_key(|(found, shapes, keys)| (*found, shapes.is_some(), keys.trailer_len));
         let (num_found, shapes, keys) = best.expect("all keys may be user keys");
         let offsets = (0..reader.num_filters() as u128).map(|i| i << reader.base_lg());
         let offsets = offsets.map_while(|i| u64::try_from(i).ok().filter(|&i| i < file_len));
@@ -207,9 +208,9 @@ fn with_hashes<'a>(
     mut hashes: &'a [BloomHash],
 ) -> impl Iterator<Item = (&'a SurveyedBlock, &'a [BloomHash])> {
     blocks.iter().map(move |block| {
-        let (of_block, rest) = hashes.split_at(block.num_keys);
+        let (surveyed, rest) = hashes.split_at(block.num_keys);
         hashes = rest;
-        (block, of_block)
+        (block, surveyed)
     })
 }
 

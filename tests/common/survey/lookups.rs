@@ -48,8 +48,8 @@ impl<'a> Asked<'a> {
             sample.lookups(at_random.ordinal, table)
         } else {
             let visit = Box::new(|_, visit: &mut dyn FnMut(&Table<'_>)| visit(table));
-            let alone = Tables { number: 1, ranges: None, trailer_len, visit };
-            Sample::draw(alone, at_random.total).lookups(0, table)
+            let this_table = Tables { number: 1, ranges: None, trailer_len, visit };
+            Sample::draw(this_table, at_random.total).lookups(0, table)
         };
         Self { blocks, at_random, sampled }
     }
@@ -74,14 +74,15 @@ impl<'a> Asked<'a> {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         [BETWEEN, OWN].map(|kind| {
             let rate = reads[kind] / self.consulted(kind).max(f64::MIN_POSITIVE);
-            let lookups: Vec<_> = self.sampled.iter().filter(|of| of.kind == kind).collect();
+            let lookups: Vec<_> =
+                self.sampled.iter().filter(|lookup| lookup.kind == kind).collect();
             let match_of = |lookup: &Lookup| f64::from(u8::from(matches(&reader, lookup)));
             let more = |lookup: &&Lookup| lookup.share * (match_of(lookup) - rate);
             let blocks = lookups.chunk_by(|a, b| a.block_offset == b.block_offset);
-            let of_blocks = blocks.map(|of| of.iter().map(more).sum::<f64>());
-            let together: f64 = of_blocks.map(|more| more * more).sum();
-            let alone: f64 = lookups.iter().map(|lookup| lookup.share * lookup.share).sum();
-            together.max(alone * rate * (1.0 - rate))
+            let of_blocks = blocks.map(|lookups| lookups.iter().map(more).sum::<f64>());
+            let of_all_blocks: f64 = of_blocks.map(|more| more * more).sum();
+            let of_lookups: f64 = lookups.iter().map(|lookup| lookup.share * lookup.share).sum();
+            of_all_blocks.max(of_lookups * rate * (1.0 - rate))
         })
     }
 
@@ -166,13 +167,14 @@ pub(crate) fn cut(blocks: &[SurveyedBlock], block_size: u64) -> Vec<SurveyedBloc
     let mut is_full = true;
     for block in blocks {
         for i in 0..block.num_keys as u64 {
-            let up_to = |of: u64, i: u64| of * i / block.num_keys as u64;
+            let up_to = |len: u64, i: u64| len * i / block.num_keys as u64;
             if is_full {
                 let offset = cut.last().map_or(block.offset, |last| last.end);
                 cut.push(SurveyedBlock { offset, ..SurveyedBlock::default() });
             }
             let last = cut.last_mut().expect("one was pushed");
-            let [len, shared] = [block.len, block.shared].map(|of| up_to(of, i + 1) - up_to(of, i));
+            let [len, shared] =
+                [block.len, block.shared].map(|len| up_to(len, i + 1) - up_to(len, i));
             let is_restart = last.num_keys % RESTART_INTERVAL == 0;
             last.len += len.saturating_sub(if is_restart { 0 } else { shared });
             last.end = block.offset + up_to(block.end - block.offset, i + 1);
@@ -224,8 +226,8 @@ impl Candidate {
                     reads[lookup.kind] += lookup.share;
                 }
             }
-            let [part, of] = [num_asking, num_lookups].map(|number| number as u64);
-            let num_random = (num_random as u64 * part).div_ceil(of);
+            let [part, whole] = [num_asking, num_lookups].map(|number| number as u64);
+            let num_random = (num_random as u64 * part).div_ceil(whole);
             let num_random = usize::try_from(num_random).expect("at most all");
             let asked: Vec<_> = at_random.by_ref().take(num_random).collect();
             num_asked += num_random;

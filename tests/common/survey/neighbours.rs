@@ -30,10 +30,10 @@ pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
     for (i, (width, _)) in gaps.iter().cycle().take(number).enumerate() {
         let (other_width, _) = random(&gaps);
-        let both = first(&wheels.sum(width, other_width)).min(gaps.len() - num_fitting);
-        let widest = &gaps[both + num_fitting - 1].0;
-        let num_alike = gaps[both..].partition_point(|(width, _)| width <= widest);
-        let fitting = &gaps[first(&gaps[both].0)..both + num_alike];
+        let start = first(&wheels.sum(width, other_width)).min(gaps.len() - num_fitting);
+        let widest = &gaps[start + num_fitting - 1].0;
+        let num_alike = gaps[start..].partition_point(|(width, _)| width <= widest);
+        let fitting = &gaps[first(&gaps[start].0)..start + num_alike];
         let (width_of_gap, [start, end]) = random(fitting);
         let way = width.min(other_width);
         if wheels.sum(way, way) <= *width_of_gap {
@@ -178,8 +178,8 @@ impl Wheels {
     }
 
     /// The sum of two numbers of places, or the most that there are.
-    fn sum(&self, of: &[u8], other: &[u8]) -> Vec<u8> {
-        self.turned(of, other, true).unwrap_or_else(|| self.most())
+    fn sum(&self, places: &[u8], other: &[u8]) -> Vec<u8> {
+        self.turned(places, other, true).unwrap_or_else(|| self.most())
     }
 
     /// The key that is so many places behind or before this one, if there is one.

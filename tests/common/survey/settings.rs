@@ -39,9 +39,9 @@ impl Setting {
         let mut add = |writer, block_size, base_lg, min_filter_len, more: &[usize]| {
             let step = if writer == Writer::PluggedIn { 2 } else { 1 };
             let bits = BITS_PER_KEY.step_by(step).chain(more.iter().copied());
-            let of =
+            let setting =
                 |bits_per_key| Self { writer, bits_per_key, block_size, base_lg, min_filter_len };
-            all.extend(bits.map(of));
+            all.extend(bits.map(setting));
         };
         for block_size in [0, 16 << 10, 32 << 10] {
             add(Writer::LevelDb, block_size, LEVELDB_BASE_LG, 0, &[18, 20, 24, 30]);

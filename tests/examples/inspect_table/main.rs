@@ -17,7 +17,7 @@ mod common;
 
 const HELP: [&str; 15] = [
     "A filter is a few bytes in memory that tell which keys a table cannot have.",
-    "Where it fails, lookups read data blocks in vain. How often yours do, and why:",
+    "Where it fails, lookups read blocks needlessly: how often yours do, and why:",
     "  cargo run --release --example inspect_table -- DIR",
     "usage: inspect_table [--what-if] [--tables] [--] DIR|FILE...",
     "  DIR        a database, closed: a verdict, what would help, and how to get it",
@@ -37,7 +37,9 @@ const HELP: [&str; 15] = [
 const NUM_LOOKUPS: usize = 1_000_000;
 
 fn main() -> ExitCode {
-    run(&HELP, Options::parse, |of| {
-        each_group(&of.paths, print, Group::of_paths, |read| report(read, &of, NUM_LOOKUPS))
+    run(&HELP, Options::parse, |options| {
+        each_group(&options.paths, print, Group::of_paths, |read| {
+            report(read, &options, NUM_LOOKUPS)
+        })
     })
 }
