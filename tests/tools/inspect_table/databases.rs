@@ -42,19 +42,6 @@ fn databases_and_tables_are_reported_as_their_manifests_and_engines_say() {
         if name == "goleveldb_base_lg_16" {
             assert!(report.line_with(" 000004.ldb").ends_with(": base_lg 16"));
         }
-        if name == "levels" {
-            for cells in [
-                ["0", "2,280", "2,189", "180", "10.05", "3,217"],
-                ["1", "4,848", "4,848", "368", "10.05", "6,823"],
-                ["2", "700", "677", "0", "10.00", "993"],
-                ["-", "7,828", "7,714", "548", "10.04", "11,033"],
-            ] {
-                let is_level =
-                    |line: &&String| line.trim_start().starts_with(&format!("{} ", cells[0]));
-                let line = report.sections().last().unwrap().iter().find(is_level).unwrap();
-                assert!(line.split_whitespace().take(cells.len()).eq(cells), "{line}");
-            }
-        }
     }
 }
 
@@ -115,15 +102,11 @@ fn tables_whose_ranges_meet_are_counted_and_reported() {
         };
         num_meeting(ranges.iter().map(key).collect::<Vec<_>>().iter())
     };
-    let cases: [(&[(u8, u8)], usize); 6] = [
-        (&[], 0),
-        (&[(1, 9)], 0),
-        (&[(5, 9), (1, 4), (10, 10)], 0),
+    for (ranges, number) in [
+        (&[(5, 9), (1, 4), (10, 10)][..], 0),
         (&[(5, 9), (1, 5), (10, 10)], 2),
         (&[(1, 90), (2, 3), (4, 5), (91, 95)], 3),
-        (&[(1, 3), (6, 9), (2, 7), (20, 30), (40, 50)], 3),
-    ];
-    for (ranges, number) in cases {
+    ] {
         assert_eq!(of(ranges), number, "{ranges:?}");
     }
     let mut number = drawn(45);

@@ -1,13 +1,13 @@
 //! Bits per key that differ between levels.
 
-use std::{fs, slice};
+use std::fs;
 
 use leveldb_filter::{BloomFilterPolicy, InternalKeyPolicy};
 
 use super::lookups::Replay;
 use super::manifest::manifest_of_tables;
 use super::sampled::WrittenTable;
-use super::{Directory, Report, directory_of};
+use super::{Directory, directory_of};
 use crate::common::database::Group;
 use crate::common::inspect_table::what_if::{divided, proposals};
 use crate::common::random::words;
@@ -17,23 +17,8 @@ use crate::common::survey::sample::OWN;
 use crate::common::survey::settings::{Setting, Writer};
 use crate::common::table::manifest::Contents;
 
-/// Tables of random keys, each with its level and number of keys.
-pub(super) fn database_of(bits_per_key: usize, seed: u64, tables: &[(u8, usize)]) -> Directory {
-    let mut words = words(seed);
-    let tables = tables.iter().map(|&(level, num_keys)| {
-        let keys = words.by_ref().map(|key| key.to_be_bytes().into()).take(num_keys);
-        (level, keys.collect())
-    });
-    let tables = tables.collect();
-    database_of_keys(&format!("random_{bits_per_key}_{seed}"), bits_per_key, tables)
-}
-
 /// Tables of these keys, each with its level.
-pub(super) fn database_of_keys(
-    name: &str,
-    bits_per_key: usize,
-    tables: Vec<(u8, Vec<Vec<u8>>)>,
-) -> Directory {
+pub(super) fn database_of_keys(name: &str, tables: Vec<(u8, Vec<Vec<u8>>)>) -> Directory {
     let directory = directory_of(name, &[("CURRENT", b"MANIFEST-000002\n")]);
     let table = |((level, mut keys), number): ((u8, Vec<Vec<u8>>), u64)| {
         keys.sort();
@@ -41,7 +26,7 @@ pub(super) fn database_of_keys(
         for key in &mut keys {
             key.extend([1, 5, 0, 0, 0, 0, 0, 0]);
         }
-        let policy = InternalKeyPolicy::new(BloomFilterPolicy::new(bits_per_key));
+        let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
         let keys: Vec<_> = keys.iter().map(|key| &key[..]).collect();
         let file = WrittenTable::of(policy, &keys, 20).file;
         fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
@@ -54,7 +39,11 @@ pub(super) fn database_of_keys(
 
 #[test]
 fn small_levels_get_more_bits_where_that_saves_reads_in_the_same_bytes() {
-    let directory = database_of(10, 43, &[(0, 2_000), (0, 2_000), (0, 2_000), (2, 20_000)]);
+    let mut words = words(43);
+    let tables = [(0, 2_000), (0, 2_000), (0, 2_000), (2, 20_000)].map(|(level, num_keys)| {
+        (level, words.by_ref().map(|key| key.to_be_bytes().into()).take(num_keys).collect())
+    });
+    let directory = database_of_keys("random", tables.into());
     let group = Group::of_directory(&directory).unwrap();
     let survey = Survey::of(&group, (10_000, true), |_| ());
     let all = proposals(&survey);
@@ -77,13 +66,4 @@ fn small_levels_get_more_bits_where_that_saves_reads_in_the_same_bytes() {
         let has_more = equal.candidate.num_bytes > candidate.num_bytes + candidate.num_bytes / 20;
         assert!(has_more || candidate.saves_reads(&equal.candidate));
     }
-    let report = Report::with(slice::from_ref(&directory), true, 10_000);
-    report.line_with(&format!(" engines; bits: level 0 {}, level 2 {}", bits[&0], bits[&2]));
-}
-
-#[test]
-fn levels_of_equal_size_get_equal_bits() {
-    let directory = database_of(10, 44, &[(0, 4_000), (1, 4_000)]);
-    let report = Report::with(slice::from_ref(&directory), true, 10_000);
-    assert!(!report.has("engines; bits: "), "{:#?}", report.lines);
 }

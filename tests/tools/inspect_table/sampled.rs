@@ -31,7 +31,7 @@ fn absent_keys_between_equally_distant_ones_are_asked_for() {
         let key = |number: u64| number.to_be_bytes().to_vec();
         let tables =
             tables.into_iter().map(|(level, of)| (level, of.into_iter().map(key).collect()));
-        let directory = database_of_keys(name, 10, tables.collect());
+        let directory = database_of_keys(name, tables.collect());
         let replayed = Replay::of(&directory).reads_of_counters_between();
         let answer = answer(&Report::on(&directory));
         let error = (answer.reads[0] - replayed).abs();
@@ -43,7 +43,7 @@ fn absent_keys_between_equally_distant_ones_are_asked_for() {
 fn a_sample_has_fewer_keys_where_they_are_long() {
     let key = |i: u32| [&vec![b'k'; 100_000][..], &(3 * i * i).to_be_bytes()].concat();
     let tables = [0..60, 60..120].map(|numbers| (1, numbers.map(key).collect()));
-    let directory = database_of_keys("long_keys", 10, tables.into());
+    let directory = database_of_keys("long_keys", tables.into());
     let group = Group::of_directory(&directory).unwrap();
     let survey = Survey::of(&group, (1_000_000, false), |_| ());
     let sample = survey.sample.unwrap();
