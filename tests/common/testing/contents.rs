@@ -1,7 +1,8 @@
 //! Tables made, and damaged, by tests.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+use leveldb_filter::{FilterBlockBuilder, FilterPolicy};
 
+use super::noise;
 use crate::common::table::writer::{
     UNCOMPRESSED, append_block, append_footer, block, handle, varint,
 };
@@ -47,20 +48,32 @@ impl Contents {
     }
 }
 
+/// A table of `LevelDB`'s blocks, uncompressed.
+pub(crate) fn table_of(policy: impl FilterPolicy, keys: &[&[u8]], value_len: usize) -> Vec<u8> {
+    let value = noise(value_len, 27);
+    let (mut file, mut filters, mut index) =
+        (Vec::new(), FilterBlockBuilder::new(policy), Vec::new());
+    for keys in keys.chunks(4_096_usize.div_ceil(value_len + 20)) {
+        filters.start_block(file.len() as u64);
+        for key in keys {
+            filters.add_key(key);
+        }
+        let entries: Vec<_> = keys.iter().map(|key| (0, *key, &value[..])).collect();
+        let handle = append_block(&mut file, &block(&entries), UNCOMPRESSED);
+        index.push((keys[keys.len() - 1], handle));
+    }
+    let filters = append_block(&mut file, &filters.finish(), UNCOMPRESSED);
+    let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &filters)]);
+    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
+    let index: Vec<_> = index.iter().map(|(key, handle)| (0, *key, &handle[..])).collect();
+    let index = append_block(&mut file, &block(&index), UNCOMPRESSED);
+    append_footer(&mut file, &[metaindex, index].concat());
+    file
+}
+
 /// A table with one block of one key, and a filter block of these bytes.
 pub(crate) fn with_filter_block(filter_block: &[u8]) -> Vec<u8> {
-    table(b"key\x01\0\0\0\0\0\0\0", filter_block)
-}
-
-/// A table with one internal key, as `LevelDB` makes it at 10 bits per key.
-pub(crate) fn table_of_a_key(user_key: &[u8]) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
-    builder.start_block(0);
-    builder.add_key(user_key);
-    table(&[user_key, &[1, 5, 0, 0, 0, 0, 0, 0]].concat(), &builder.finish())
-}
-
-fn table(key: &[u8], filter_block: &[u8]) -> Vec<u8> {
+    let key = b"key\x01\0\0\0\0\0\0\0";
     let mut file = Vec::new();
     let data = append_block(&mut file, &block(&[(0, key, b"value")]), UNCOMPRESSED);
     let filters = append_block(&mut file, filter_block, UNCOMPRESSED);

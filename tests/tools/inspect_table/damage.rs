@@ -4,9 +4,12 @@ use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
+use leveldb_filter::{BloomFilterPolicy, InternalKeyPolicy};
+
 use super::manifest::{log_of, manifest_of_tables, records};
 use super::tables::{blocks, correct_checksum};
 use super::{Report, database, directory_of, golden_table, read};
+use crate::common::contents::table_of;
 use crate::common::database::Group;
 use crate::common::drawn;
 use crate::common::inspect_table::{Options, report};
@@ -140,7 +143,11 @@ fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
 /// As a running database does.
 #[test]
 fn a_database_that_changes_while_it_is_read_gets_no_figures() {
-    let file = crate::common::contents::table_of_a_key(b"key");
+    let file = table_of(
+        InternalKeyPolicy::new(BloomFilterPolicy::default()),
+        &[b"key\x01\x05\0\0\0\0\0\0"],
+        5,
+    );
     let files = [("CURRENT", &b"MANIFEST-000002\n"[..]), ("000010.ldb", &file)];
     let directory = directory_of("changing", &files);
     let contents =

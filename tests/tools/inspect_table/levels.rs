@@ -6,8 +6,8 @@ use leveldb_filter::{BloomFilterPolicy, InternalKeyPolicy};
 
 use super::lookups::Replay;
 use super::manifest::manifest_of_tables;
-use super::sampled::WrittenTable;
 use super::{Directory, directory_of};
+use crate::common::contents::table_of;
 use crate::common::database::Group;
 use crate::common::inspect_table::what_if::{divided, proposals};
 use crate::common::random::words;
@@ -28,7 +28,7 @@ pub(super) fn database_of_keys(name: &str, tables: Vec<(u8, Vec<Vec<u8>>)>) -> D
         }
         let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
         let keys: Vec<_> = keys.iter().map(|key| &key[..]).collect();
-        let file = WrittenTable::of(policy, &keys, 20).file;
+        let file = table_of(policy, &keys, 20);
         fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
         (level, number, Contents { len: file.len() as u64, smallest, largest })
     };

@@ -1,19 +1,19 @@
 //! The absent keys that the example makes up, against those that would have been asked for.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
+use leveldb_filter::BloomFilterPolicy;
 
 use super::levels::database_of_keys;
 use super::lookups::Replay;
 use super::{Report, answer};
+use crate::common::contents::table_of;
 use crate::common::database::Group;
 use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM, STEPS};
-use crate::common::noise;
 use crate::common::reference::block_key_may_match;
 use crate::common::survey::Survey;
 use crate::common::survey::inspection::Inspection;
 use crate::common::survey::lookups::Lookups;
 use crate::common::survey::sample::BETWEEN;
-use crate::common::table::writer::{UNCOMPRESSED, append_block, append_footer, block};
+use crate::common::table::Table;
 
 #[test]
 fn absent_keys_between_equally_distant_ones_are_asked_for() {
@@ -52,56 +52,20 @@ fn a_sample_has_fewer_keys_where_they_are_long() {
     }
 }
 
-/// A table as `LevelDB` lays it out.
-#[derive(Default)]
-pub(super) struct WrittenTable {
-    pub(super) file: Vec<u8>,
-    /// Where each data block starts, and its last key.
-    blocks: Vec<(u64, Vec<u8>)>,
-    filter_block: Vec<u8>,
-}
-
-impl WrittenTable {
-    pub(super) fn of(policy: impl FilterPolicy, keys: &[&[u8]], value_len: usize) -> Self {
-        let mut table = Self::default();
-        let value = noise(value_len, 27);
-        let mut filters = FilterBlockBuilder::new(policy);
-        let mut handles = Vec::new();
-        for keys in keys.chunks(4_096_usize.div_ceil(value_len + 20)) {
-            let offset = table.file.len() as u64;
-            filters.start_block(offset);
-            for key in keys {
-                filters.add_key(key);
-            }
-            let entries: Vec<_> = keys.iter().map(|key| (0, *key, &value[..])).collect();
-            handles.push(append_block(&mut table.file, &block(&entries), UNCOMPRESSED));
-            table.blocks.push((offset, keys[keys.len() - 1].to_vec()));
-        }
-        table.filter_block = filters.finish();
-        let filters = append_block(&mut table.file, &table.filter_block, UNCOMPRESSED);
-        let name = format!("filter.{}", BloomFilterPolicy::NAME);
-        let metaindex = block(&[(0, name.as_bytes(), &filters)]);
-        let metaindex = append_block(&mut table.file, &metaindex, UNCOMPRESSED);
-        let index = table.blocks.iter().zip(&handles).map(|((_, key), at)| (0, &key[..], &at[..]));
-        let index = block(&index.collect::<Vec<_>>());
-        let index = append_block(&mut table.file, &index, UNCOMPRESSED);
-        append_footer(&mut table.file, &[metaindex, index].concat());
-        table
-    }
-
-    /// How many of 1,000 lookups read a data block.
-    fn reads(&self, keys: &[&[u8]]) -> f64 {
-        let reads = keys.iter().filter(|key| {
-            let place = self.blocks.partition_point(|(_, last)| &last[..] < **key);
-            let block = self.blocks.get(place);
-            block.is_some_and(|(offset, _)| block_key_may_match(&self.filter_block, *offset, key))
-        });
-        1_000.0 * number(reads.count()) / number(keys.len())
-    }
-}
-
 fn number(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
+}
+
+/// How many of 1,000 lookups read a data block.
+fn reads_of(file: &Vec<u8>, keys: &[&[u8]]) -> f64 {
+    let table = Table::open(file).unwrap();
+    let filters = table.filter_block().unwrap().unwrap().contents;
+    let reads = keys.iter().filter(|key| {
+        let blocks = table.data_blocks();
+        let block = blocks.get(blocks.partition_point(|block| &block.index_key[..] < **key));
+        block.is_some_and(|block| block_key_may_match(&filters, block.offset(), key))
+    });
+    1_000.0 * number(reads.count()) / number(keys.len())
 }
 
 #[test]
@@ -116,11 +80,11 @@ fn sampled_absent_keys_match_as_often_as_those_of_real_kinds() {
                 keys.map(|(key, _)| &key[..]).collect::<Vec<_>>()
             };
             let (present, absent) = (of(true), of(false));
-            let table = WrittenTable::of(BloomFilterPolicy::default(), &present, value_len);
+            let file = table_of(BloomFilterPolicy::default(), &present, value_len);
             let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0, compares: false };
-            let inspection = Inspection::of(&table.file, lookups, None).unwrap();
+            let inspection = Inspection::of(&file, lookups, None).unwrap();
             let sampled = 1_000.0 * inspection.reads.unwrap()[BETWEEN];
-            let reads = table.reads(&absent);
+            let reads = reads_of(&file, &absent);
             let error = (1_000.0 * reads.max(sampled) / number(absent.len())).sqrt();
             assert!(
                 (sampled - reads).abs() < 0.25 * reads + 3.0 * error,

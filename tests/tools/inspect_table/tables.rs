@@ -7,8 +7,8 @@ use std::{fs, slice};
 use leveldb_filter::BloomFilterPolicy;
 
 use super::levels::database_of_keys;
-use super::sampled::WrittenTable;
 use super::{Report, answer, directory_of, golden, golden_table};
+use crate::common::contents::{self, table_of};
 use crate::common::inspect_table::Options;
 use crate::common::random::words;
 use crate::common::survey::filters::FilterBlock;
@@ -160,7 +160,7 @@ fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
     let (len, num_filters) = (1u32 << 16, 1 << 14);
     let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
     let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
-    let file = crate::common::contents::with_filter_block(&contents);
+    let file = contents::with_filter_block(&contents);
     let filters = inspected(&file);
     let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
     assert_eq!(filters.num_bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
@@ -176,13 +176,13 @@ fn filters_of_any_length_and_number_of_probes_are_remade() {
     let lens = [1, 48, 98, 300, 2_048].map(|len| ten.with_min_filter_len(len));
     for policy in [few.with_num_probes(9), fractional].into_iter().chain(lens) {
         for policy in [policy, policy.tuned()] {
-            let filters = inspected(&WrittenTable::of(policy, &keys, 20).file);
+            let filters = inspected(&table_of(policy, &keys, 20));
             assert!(filters.is_remade && filters.bits_per_key <= 10, "{policy:?}");
-            assert!(inspected(&WrittenTable::of(policy, &keys, 700).file).is_remade, "{policy:?}");
+            assert!(inspected(&table_of(policy, &keys, 700)).is_remade, "{policy:?}");
         }
     }
     for (bits, policy) in [(3, few), (10, ten), (14, BloomFilterPolicy::new(14))] {
-        assert_eq!(inspected(&WrittenTable::of(policy, &keys, 20).file).bits_per_key, bits);
+        assert_eq!(inspected(&table_of(policy, &keys, 20)).bits_per_key, bits);
     }
 }
 
