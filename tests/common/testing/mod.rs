@@ -5,6 +5,7 @@ pub mod contents;
 pub mod exchange;
 pub mod process;
 pub mod reference;
+pub mod replay;
 pub mod runs;
 pub mod strategies;
 pub mod ways;

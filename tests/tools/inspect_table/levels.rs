@@ -4,13 +4,13 @@ use std::fs;
 
 use leveldb_filter::{BloomFilterPolicy, InternalKeyPolicy};
 
-use super::lookups::Replay;
 use super::manifest::manifest_of_tables;
 use super::{Directory, directory_of};
 use crate::common::contents::table_of;
 use crate::common::database::Group;
 use crate::common::inspect_table::what_if::{divided, proposals};
 use crate::common::random::words;
+use crate::common::replay::Replay;
 use crate::common::survey::Survey;
 use crate::common::survey::lookups::RANDOM;
 use crate::common::survey::sample::OWN;

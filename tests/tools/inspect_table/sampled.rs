@@ -3,12 +3,12 @@
 use leveldb_filter::BloomFilterPolicy;
 
 use super::levels::database_of_keys;
-use super::lookups::Replay;
 use super::{Report, answer};
 use crate::common::contents::table_of;
 use crate::common::database::Group;
 use crate::common::kinds::{COUNTERS, DIGITS, IDS, Kind, NAMES, PARTS, RANDOM, STEPS};
 use crate::common::reference::block_key_may_match;
+use crate::common::replay::Replay;
 use crate::common::survey::Survey;
 use crate::common::survey::inspection::Inspection;
 use crate::common::survey::lookups::Lookups;

@@ -1,0 +1,150 @@
+//! Lookups in a database, replayed key by key.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use leveldb_filter::{FilterBlockBuilder, InternalKeyPolicy};
+
+use super::reference::{block_key_may_match, extract_user_key};
+use super::{block_keys, drawn};
+use crate::common::survey::settings::{MIN_KEYS, Setting, Writer};
+use crate::common::table::Table;
+use crate::common::table::directory::read_manifest;
+use crate::common::table::manifest::Contents;
+
+/// A database as `Get` sees it.
+pub(crate) struct Replay {
+    /// By level and number, in `Get`'s order.
+    tables: BTreeMap<(u32, u64), ReplayedTable>,
+    /// Each with its newest trailer, and with how many tables `Get` may ask before it finds it.
+    keys: BTreeMap<Vec<u8>, (u64, usize)>,
+}
+
+struct ReplayedTable {
+    contents: Contents,
+    blocks: Vec<ReplayedBlock>,
+    filter_block: Vec<u8>,
+}
+
+struct ReplayedBlock {
+    offset: u64,
+    end: u64,
+    keys: Vec<Vec<u8>>,
+    index_key: Vec<u8>,
+}
+
+impl Replay {
+    pub(crate) fn of(directory: &Path) -> Self {
+        let manifest = read_manifest(directory).unwrap().expect("a MANIFEST");
+        let replayed = |((level, number), contents)| {
+            let file = fs::read(directory.join(format!("{number:06}.ldb"))).unwrap();
+            let table = Table::open(&file).unwrap();
+            let blocks = table.data_blocks().iter().map(|block| ReplayedBlock {
+                offset: block.offset(),
+                end: block.end,
+                keys: block_keys(&table, block).unwrap(),
+                index_key: block.index_key.clone(),
+            });
+            let blocks = blocks.collect();
+            let filter_block = table.filter_block().unwrap();
+            let filter_block = filter_block.map_or(Vec::new(), |block| block.contents.into_owned());
+            // `Get` consults the newest table of level 0 first.
+            let place = (level, if level == 0 { u64::MAX - number } else { number });
+            (place, ReplayedTable { contents, blocks, filter_block })
+        };
+        let tables: BTreeMap<_, _> = manifest.tables.into_iter().map(replayed).collect();
+        let mut keys = BTreeMap::new();
+        for (order, table) in tables.values().enumerate() {
+            for key in table.blocks.iter().flat_map(|block| &block.keys) {
+                let trailer = u64::from_le_bytes(*key.last_chunk().unwrap());
+                let (newest, _) = keys.entry(extract_user_key(key).to_vec()).or_insert((0, order));
+                *newest = trailer.max(*newest);
+            }
+        }
+        Self { tables, keys }
+    }
+
+    /// Replaces the filters of all tables, by their levels.
+    pub(crate) fn replace_filters(&mut self, of_level: impl Fn(u32) -> Setting) {
+        for ((level, _), table) in &mut self.tables {
+            let setting = of_level(*level);
+            let min_keys = if setting.writer == Writer::ThisCrate { MIN_KEYS } else { 0 };
+            let policy = InternalKeyPolicy::new(setting.policy());
+            let builder = FilterBlockBuilder::new(policy).with_base_lg(setting.base_lg);
+            let mut builder = builder.with_min_keys(min_keys);
+            builder.start_block(0);
+            for block in &table.blocks {
+                for key in &block.keys {
+                    builder.add_key(key);
+                }
+                builder.start_block(block.end);
+            }
+            table.filter_block = builder.finish();
+        }
+    }
+
+    pub(crate) fn num_filter_bytes(&self) -> usize {
+        self.tables.values().map(|table| table.filter_block.len()).sum()
+    }
+
+    /// How many tables lookups consult before the keys are found, if they are, and of how many they
+    /// read a data block.
+    pub(crate) fn count<'a>(&self, keys: impl IntoIterator<Item = &'a Vec<u8>>) -> (u64, u64) {
+        let (mut num_consulted, mut num_reads) = (0, 0);
+        for key in keys {
+            let num_newer = self.keys.get(key).map_or(usize::MAX, |(_, newer)| *newer);
+            let newer = self.tables.values().take(num_newer);
+            for must_read in newer.filter_map(|table| table.must_read(key)) {
+                num_consulted += 1;
+                num_reads += u64::from(must_read);
+            }
+        }
+        (num_consulted, num_reads)
+    }
+
+    /// The data blocks that 1,000 lookups read.
+    fn reads<'a>(&self, keys: impl ExactSizeIterator<Item = &'a Vec<u8>>) -> f64 {
+        let [num_keys, num_reads] = [keys.len() as u64, self.count(keys).1]
+            .map(|number| f64::from(u32::try_from(number).unwrap()));
+        1_000.0 * num_reads / num_keys
+    }
+
+    pub(crate) fn reads_of_own_keys(&self) -> f64 {
+        self.reads(self.keys.keys())
+    }
+
+    /// Keys just after live ones.
+    pub(crate) fn reads_of_longer_keys(&self, num_keys: usize) -> f64 {
+        let live = self.keys.iter().filter(|(_, (trailer, _))| trailer & 0xff == 1);
+        let live: Vec<_> = live.map(|(key, _)| key).collect();
+        let mut number = drawn(27);
+        let mut longer = || {
+            let live = live[number(live.len())];
+            [&live[..], &number(1 << 24).to_le_bytes()[..3]].concat()
+        };
+        self.reads((0..num_keys).map(|_| longer()).collect::<Vec<_>>().iter())
+    }
+
+    /// All absent numbers between the first present one and the last.
+    pub(crate) fn reads_of_counters_between(&self) -> f64 {
+        let number = |key: &Vec<u8>| u64::from_be_bytes(key[..].try_into().unwrap());
+        let [first, last] = [self.keys.first_key_value(), self.keys.last_key_value()]
+            .map(|end| number(end.unwrap().0));
+        let keys = (first..last).map(|number| number.to_be_bytes().to_vec());
+        let absent: Vec<_> = keys.filter(|key| !self.keys.contains_key(key)).collect();
+        self.reads(absent.iter())
+    }
+}
+
+impl ReplayedTable {
+    /// Whether the filter matches; `None` if a lookup does not consult the table.
+    fn must_read(&self, key: &[u8]) -> Option<bool> {
+        let Contents { smallest, largest, .. } = &self.contents;
+        if key < &smallest[..] || key > &largest[..] {
+            return None;
+        }
+        let place = self.blocks.partition_point(|block| extract_user_key(&block.index_key) < key);
+        Some(block_key_may_match(&self.filter_block, self.blocks[place].offset, key))
+    }
+}
