@@ -5,7 +5,6 @@
 mod common;
 
 mod rates {
-    mod blocks;
     mod counters;
     mod measured;
     mod runs;

@@ -21,7 +21,7 @@
 //! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
 //! | `bloom/shaping/`: `tuned` | `format/choices.rs`, `rates/tuned.rs`, `rates/tables.rs` |
-//! | `bloom/shaping/`: lengths, rates, runs | `rates/counters.rs`, `rates/sizing.rs`, `rates/runs.rs`, `rates/blocks.rs` |
+//! | `bloom/shaping/`: lengths, rates, runs | `rates/counters.rs`, `rates/sizing.rs`, `rates/runs.rs` |
 //! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_hashes.rs`, `format/block_reader.rs` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |

@@ -1,5 +1,4 @@
-//! A budget divided between sorted runs, compared with LevelDB's filters of the same total length
-//! and with all ways to divide it.
+//! A budget divided between sorted runs, compared with equal bits and with all ways to divide it.
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
@@ -7,42 +6,12 @@ use crate::common::measure::{Effort, Rate, false_positive_rate};
 use crate::common::runs::{Run, policies, sorted_runs, total_len};
 use crate::common::{drawn, log_uniform, of_any_magnitude};
 
-pub(crate) const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-fn leveldb_len(runs: &[Run]) -> usize {
-    usize::try_from(total_len(&vec![Some(LEVELDB); runs.len()], runs)).unwrap()
-}
-
 fn rate(policy: Option<BloomFilterPolicy>, num_keys: usize, effort: Effort) -> f64 {
     policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort).mean)
 }
 
 fn sum(policies: &[Option<BloomFilterPolicy>], runs: &[Run], effort: Effort) -> f64 {
     policies.iter().zip(runs).map(|(&policy, &(_, num_keys))| rate(policy, num_keys, effort)).sum()
-}
-
-/// LevelDB's sum of rates over that of `for_runs` with the same bytes.
-fn fewer_false_positives(runs: &[Run], effort: Effort) -> f64 {
-    let budget = leveldb_len(runs);
-    let policies = policies(budget, runs);
-    assert!(total_len(&policies, runs) <= budget as u128);
-    let leveldb = sum(&vec![Some(LEVELDB); runs.len()], runs, effort);
-    let shared = sum(&policies, runs, effort);
-    println!("{runs:?}: {leveldb:.5} {shared:.5} {:.2} {policies:?}", leveldb / shared);
-    leveldb / shared
-}
-
-const LEVELS: [(&[Run], f64); 2] = [
-    (&[(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)], 2.9),
-    (&[(1, 20_000), (10, 20_000), (100, 20_000)], 2.2),
-];
-
-#[test]
-fn three_and_four_levels_have_2_2_and_2_9_times_fewer_false_positives() {
-    for (runs, times) in LEVELS {
-        let fewer = fewer_false_positives(runs, Effort { matches: 4000, max_lookups: 1 << 20 });
-        assert!(fewer >= 0.97 * times, "{runs:?}: {fewer}");
-    }
 }
 
 /// The bytes that a run can take, in steps of half a bit per key, and with each the rate and the
@@ -94,15 +63,6 @@ fn sums_of_rates_are_near_the_least_possible() {
 }
 
 #[test]
-#[ignore = "takes a minute with optimization"]
-fn sums_of_rates_of_runs_of_all_sizes_are_near_the_least_possible() {
-    for (keys, at_most) in [([100.0, 500.0], 1.15), ([500.0, 300_000.0], 1.06)] {
-        let ratios = over_least(10, keys, Effort { matches: 10_000, max_lookups: 1 << 21 });
-        assert!(ratios[5] <= 1.01 && ratios[9] <= at_most, "{keys:?} keys: {ratios:?}");
-    }
-}
-
-#[test]
 fn runs_that_cannot_have_filters_get_none() {
     assert_eq!(policies(1000, &[]), []);
     assert_eq!(policies(0, &[(1, 100), (0, 0), (3, 0)]), [None, None, None]);
@@ -129,16 +89,6 @@ fn bytes_that_would_not_help_are_not_used() {
     // No more than brings the rate within 1% of the share of keys with equal hashes.
     let [Some(policy)] = policies(usize::MAX, &[(1, 10_000_000)])[..] else { panic!() };
     assert!((15_000..30_000).contains(&policy.millibits_per_key()), "{policy:?}");
-}
-
-#[test]
-fn nearly_all_of_a_budget_is_spent() {
-    let runs = [(1, 20_000), (1_000, 20_000)];
-    let budget = leveldb_len(&runs);
-    let used = total_len(&policies(budget, &runs), &runs);
-    // Apart from the remainder of a division by the filters of the second run, and from 0.3% by
-    // which lengths are shorter.
-    assert!(used + 1_000 > budget as u128 * 997 / 1000, "{used} of {budget} bytes");
 }
 
 #[test]
