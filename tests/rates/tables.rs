@@ -3,10 +3,9 @@
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
-use crate::common::filter_blocks::{Lookups, TABLE_LEN, Table, rate_and_len};
+use crate::common::filter_blocks::{TABLE_LEN, Table, rate_and_len};
 use crate::common::kinds::{
-    COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, PARTS, RANDOM, Run, SPARSE_COUNTERS,
-    SPARSE_DIGITS,
+    COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, PARTS, RANDOM, SPARSE_COUNTERS, SPARSE_DIGITS,
 };
 
 type Builder = FilterBlockBuilder<BloomFilterPolicy>;
@@ -92,57 +91,5 @@ fn of_48_bytes_and_values_of_500_or_more_fewer_than_1_percent_of_absent_counters
             println!("one in {one_in} absent, values of {value_len} bytes: {rate:.4}");
             assert!(rate < at_most, "one in {one_in} absent, {value_len} bytes: {rate}");
         }
-    }
-}
-
-#[test]
-fn random_keys_gain_nothing_with_small_values() {
-    let [(leveldb, _), (rate, _)] = [FilterBlockBuilder::new(LEVELDB), recommended()]
-        .map(|builder| measure(&RANDOM[0], 2, (TABLE_LEN, 10), &builder));
-    assert!((0.9..1.1).contains(&(leveldb / rate)), "{leveldb} {rate}");
-}
-
-/// The rates of both halves of 120,000 keys whose values differ in length.
-fn halves(keys: &[(Vec<u8>, bool)], table_len: u64, value_lens: [usize; 2]) -> [f64; 2] {
-    let half = |i| usize::from(i >= NUM_KEYS);
-    let mut halves = [Lookups::default(); 2];
-    for table in Table::of_keys(keys, table_len, |i| value_lens[half(i)]) {
-        for (first, lookups) in table.measure(recommended()).1 {
-            halves[half(first)].add(lookups);
-        }
-    }
-    halves.map(Lookups::rate)
-}
-
-/// Where small values follow large ones, a filter has 60,000 keys or more.
-#[test]
-fn tables_whose_values_change_their_size_match_hardly_more() {
-    for (kind, limit) in [(&COUNTERS[2], 0.016), (&DIGITS[0], 0.04), (&RANDOM[0], 0.014)] {
-        let keys = kind.sorted(2 * NUM_KEYS, 0);
-        for table_len in [TABLE_LEN, LARGE_TABLE_LEN] {
-            for value_lens in [[20, 1_000], [1_000, 20]] {
-                let rates = halves(&keys, table_len, value_lens);
-                println!("{:21} {value_lens:?}: {rates:.4?}", kind.name);
-                assert!(rates.iter().all(|&rate| rate <= limit), "{}: {rates:?}", kind.name);
-            }
-        }
-    }
-}
-
-/// No filter tells equal hashes apart.
-#[test]
-fn beside_equal_hashes_no_more_digits_match_than_other_keys() {
-    for (kind, num_keys, equal) in [
-        (&SPARSE_DIGITS[0], 30_000, 0.008..0.012),
-        (&DIGITS[0], 20_000, 0.0..0.0001),
-        (&DIGITS[0], 120_000, 0.025..0.04),
-    ] {
-        let runs: Vec<_> = (0..8).map(|seed| Run::draw(kind, num_keys, seed)).collect();
-        let mean = |rate: &dyn Fn(&Run) -> f64| runs.iter().map(rate).sum::<f64>() / 8.0;
-        let of_equal = mean(&Run::rate_of_equal_hashes);
-        let rate = mean(&|run| run.rate(LEVELDB.tuned()));
-        println!("{num_keys} keys, {}: {rate:.4}, equal hashes {of_equal:.4}", kind.name);
-        assert!(equal.contains(&of_equal), "{}", kind.name);
-        assert!(rate <= of_equal + 0.0115, "{}", kind.name);
     }
 }
