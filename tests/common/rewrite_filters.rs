@@ -10,7 +10,8 @@ use crate::common::command_line::{Outcome, Report, paths, unknown};
 use crate::common::database::Group;
 use crate::common::inspect_table::WRITTEN;
 use crate::common::survey::Survey;
-use crate::common::survey::lookups::Candidate;
+use crate::common::survey::lookups::{Candidate, RANDOM};
+use crate::common::survey::sample::{BETWEEN, OWN};
 use crate::common::table::replace::sync_directory;
 use crate::common::terminal::{Progress, counted, grouped, long, wrapped};
 
@@ -45,6 +46,11 @@ pub(crate) fn rewrite(
     if read()? != group {
         return Err(format!("{}: {WRITTEN}", group.name));
     }
+    if let (true, Some(why)) = (options.bits_per_key.is_some(), worse(&survey, &plans)) {
+        if !options.force {
+            return Err(format!("{}: {why} (--force writes such filters)", group.title()));
+        }
+    }
     let mut directories = BTreeSet::new();
     let mut bytes_done = 0;
     for (i, plan) in plans.iter_mut().enumerate() {
@@ -75,6 +81,18 @@ pub(crate) fn rewrite(
     Ok((lines, outcome))
 }
 
+/// What a kind of lookups would lose, beyond what a sample may be wrong by.
+fn worse(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Option<String> {
+    let [before, after] = [Candidate::today(survey), plan::after(survey, plans)].map(|of| of.reads);
+    let kinds = [(BETWEEN, "missing"), (OWN, "existing"), (RANDOM, "missing random")];
+    let mut kinds = kinds.into_iter().filter(|&(i, _)| after[i] > 1.25 * before[i] + 1.0);
+    let (i, kind) = kinds.next()?;
+    let [before, after] = [before, after].map(|of| survey.shown(of)[i].clone());
+    Some(format!(
+        "1,000 lookups of {kind} keys would read {after} data blocks needlessly, not {before}"
+    ))
+}
+
 fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     let [in_place, appended] = [false, true]
         .map(|end| plans.iter().flatten().filter(|of| of.place.is_appended == end).count());
@@ -91,7 +109,7 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
         lines.extend(wrapped(&format!("Left as they are: {}.", left.join("; ")), "  "));
     }
     if in_place + appended > 0 {
-        lines.push("Data blocks read in vain per 1,000 lookups, before and after:".into());
+        lines.push("Data blocks read needlessly per 1,000 lookups, before and after:".into());
         let both = [Candidate::today(survey), plan::after(survey, plans)].map(|of| {
             let [missing, existing, random, _] = survey.shown(of.reads);
             [missing, existing, random, grouped(of.num_bytes)]

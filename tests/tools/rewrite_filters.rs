@@ -18,6 +18,7 @@ use crate::common::rewrite_filters::{Options, rewrite};
 const NUM_LOOKUPS: usize = 5_000;
 
 /// What a user sees.
+#[derive(Debug)]
 struct Run {
     lines: Vec<String>,
     causes: Vec<String>,
@@ -59,10 +60,11 @@ impl Run {
         cause
     }
 
-    /// Reads in vain before and after: of keys that do not exist, of keys that do, of random ones.
+    /// Needless reads before and after: of keys that do not exist, of keys that do, of random ones.
     #[track_caller]
     fn reads(&self) -> [[f64; 2]; 3] {
-        let title = self.lines.iter().position(|line| line.starts_with("Data blocks read in vain"));
+        let title =
+            self.lines.iter().position(|line| line.starts_with("Data blocks read needlessly"));
         let rows = &self.lines[title.expect("reads") + 1..][..3];
         let row = |row: &String| {
             let mut cells = row.split_whitespace();

@@ -22,6 +22,10 @@ const MIN_FILTER_LENS: [usize; 4] = [MIN_FILTER_LEN, 1_024, 512, 0];
 /// Bits per key are raised in steps until keys with random hashes waste fewer reads than before (a
 /// bit fewer: rates are measured), and by some more steps if other keys need them.
 const MILLIBITS_PER_STEP: usize = 250;
+/// Fewer bits per key are kept only if there is no room for as many.
+const USUAL_MILLIBITS: usize = 10_000;
+/// Tuned filters have somewhat fewer bits per key than are asked for.
+const FEW: usize = 9;
 const MAX_STEPS: usize = 40;
 const MAX_MORE: usize = 8;
 const FEWER: f64 = 0.95;
@@ -111,8 +115,7 @@ fn plan(
     let ways = [&NAMES[..], &NAMES[..1], &NAMES[1..]];
     let ways = ways.into_iter().filter(|way| way.len() == 2 || names == *way);
     let room = |of: &[u8]| ways.clone().find(|way| layout.has_room(way, of.len()));
-    let of_step = |step| {
-        let millibits = today.policy.millibits_per_key() + step * MILLIBITS_PER_STEP;
+    let of = |millibits| {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
         let policies = MIN_FILTER_LENS.map(|len| policy.with_min_filter_len(len)).into_iter();
         let mut choices = policies.map(|policy| (policy, made(policy, &keys, trailer_len)));
@@ -134,8 +137,17 @@ fn plan(
             || candidate.reads[RANDOM] <= FEWER * today.candidate.reads[RANDOM]
                 && (more.is_some() || !loses(*candidate, today.candidate))
     };
-    let plans = (0..=MAX_STEPS).map_while(of_step).filter(suffices);
-    match plans.take(more.unwrap_or(0) + 1).last() {
+    let least = today.policy.millibits_per_key();
+    let starts = match contents.last() {
+        _ if is_asked => &[least][..],
+        Some(&base_lg) if base_lg >= BASE_LG => &[USUAL_MILLIBITS],
+        _ => &[least.max(USUAL_MILLIBITS), least],
+    };
+    let from = |start: &usize| {
+        let plans = (0..=MAX_STEPS).map_while(|step| of(start + step * MILLIBITS_PER_STEP));
+        plans.filter(suffices).take(more.unwrap_or(0) + 1).last()
+    };
+    match starts.iter().find_map(from) {
         Some(plan) if plan.is_todays => Err(Left::Alone(ALREADY)),
         Some(plan) => Ok(plan),
         None if options.add => Err(Left::Alone("for which no better filters were found")),
@@ -158,7 +170,12 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
         // If others are not of whole keys, added ones would hide keys.
         Filters::None if survey.tables.iter().any(is_wrong) => return Err(BELOW),
         _ if is_wrong(&survey.tables[i]) => return Err(BELOW),
-        Filters::Known(of) if of.base_lg >= BASE_LG && asked.is_none() => return Err(ALREADY),
+        // Unless someone has asked for few bits per key.
+        Filters::Known(of)
+            if of.base_lg >= BASE_LG && asked.is_none() && of.num_bits >= FEW * table.num_keys =>
+        {
+            return Err(ALREADY);
+        }
         _ => (),
     }
     let mut others = survey.tables.iter().flatten().map(|table| &table.filters);

@@ -146,7 +146,7 @@ fn other_bits_per_key_are_taken_in_place_or_at_the_end() {
     }
     // Once there are some at the end, others go there, too.
     for bits in ["20", "6", "16"] {
-        let run = Run::on(&directory, &["--add", "--bits-per-key", bits]);
+        let run = Run::on(&directory, &["--add", "--bits-per-key", bits, "--force"]);
         assert!(run.has("other filters in 0, added at the end of 3"), "{:?}", run.lines);
         for ((_, (old, _)), (path, (new, _))) in before.iter().zip(files(&directory)) {
             assert_eq!(new.len() > old.len(), is_table(&path));
@@ -155,6 +155,18 @@ fn other_bits_per_key_are_taken_in_place_or_at_the_end() {
             }
         }
     }
+}
+
+#[test]
+fn filters_that_lookups_would_lose_by_are_written_only_by_force_and_never_for_good() {
+    let directory = copy_of("levels", "few_bits");
+    let before = files(&directory);
+    let run = Run::on(&directory, &["--bits-per-key", "3"]);
+    assert!(run.cause().contains(" lookups of missing keys would read "), "{run:?}");
+    assert!(files(&directory) == before && run.exit_status == 1);
+    let [worse, ..] = Run::on(&directory, &["--bits-per-key", "3", "--force"]).reads();
+    let [better, ..] = Run::on(&directory, &[]).reads();
+    assert!(worse[1] > 1.5 * worse[0] && 4.0 * better[1] < worse[1], "{worse:?} {better:?}");
 }
 
 #[test]
