@@ -4,7 +4,7 @@ use std::env::{self, ArgsOs};
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::iter::Skip;
+use std::iter::{self, Skip};
 use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,10 @@ pub(crate) fn run<O>(
     parse: impl FnOnce(Skip<ArgsOs>) -> Result<Option<O>, String>,
     work: impl FnOnce(O) -> Outcome,
 ) -> ExitCode {
+    let version = [concat!("leveldb-filter ", env!("CARGO_PKG_VERSION"))];
+    let is_version = env::args_os().nth(1).is_some_and(|first| first == "--version");
     let outcome = match parse(env::args_os().skip(1)) {
+        _ if is_version => print(&version).map(|()| Outcome::default()),
         Ok(Some(options)) => Ok(work(options)),
         Ok(None) => print(help).map(|()| Outcome::default()),
         Err(error) => {
@@ -85,7 +88,14 @@ pub(crate) fn paths(
             _ if only_paths || !is_option => paths.push(arg.into()),
             "--" => only_paths = true,
             "-h" | "--help" => help = true,
-            option => set(option, &mut args)?,
+            option => match option.split_once('=') {
+                None => set(option, &mut args)?,
+                Some((name, value)) => {
+                    let mut value = iter::once(value.into());
+                    set(name, &mut value)?;
+                    value.next().map_or(Ok(()), |_| Err(unknown(option)))?;
+                }
+            },
         }
     }
     match paths[..] {

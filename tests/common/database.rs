@@ -108,6 +108,9 @@ impl Group {
             })
             .collect();
         let first = tables[0].name.clone();
+        if !paths.iter().any(|path| path.exists()) {
+            return Err(format!("{first}: there is no such file or directory"));
+        }
         tables.retain(|table| !is_other_file(&table.path));
         match tables[..] {
             [] => Err(format!("{first}: not a table: name the database's directory")),

@@ -10,10 +10,11 @@ use crate::common::command_line::{Outcome, Report, paths, unknown};
 use crate::common::database::Group;
 use crate::common::inspect_table::WRITTEN;
 use crate::common::survey::Survey;
+use crate::common::survey::inspection::Filters;
 use crate::common::survey::lookups::{Candidate, RANDOM};
 use crate::common::survey::sample::{BETWEEN, OWN};
-use crate::common::table::replace::sync_directory;
-use crate::common::terminal::{Progress, counted, grouped, long, wrapped};
+use crate::common::table::replace::{prepare, sync_directory};
+use crate::common::terminal::{Progress, counted, grouped, wrapped};
 
 mod plan;
 
@@ -23,8 +24,7 @@ pub(crate) const ADDED: [&str; 3] = [
     "  filter.NewBloomFilter(10). RocksDB opens no table longer than recorded.",
 ];
 
-const OPEN: &str = "a program has it open: close it (--force rewrites nevertheless)";
-
+const WORSE: &str = "nothing was written: lookups would read more (--force writes it nevertheless)";
 const UNSYNCED: &str = "all is in place, but a crash may bring old tables back, also whole";
 
 /// Rewrites the filters of a group of tables, and reports on it.
@@ -36,7 +36,7 @@ pub(crate) fn rewrite(
     let group = read()?;
     group.lost.clone().map_or(Ok(()), Err)?;
     if group.is_open && !options.force {
-        return Err(format!("{}: {OPEN}", group.title()));
+        return Err(format!("{}: a program has it open: close it, or --force", group.title()));
     }
     let progress = Progress::start();
     // Divided between at most eight tables.
@@ -46,51 +46,48 @@ pub(crate) fn rewrite(
     if read()? != group {
         return Err(format!("{}: {WRITTEN}", group.name));
     }
-    if let (true, Some(why)) = (options.bits_per_key.is_some(), worse(&survey, &plans)) {
-        if !options.force {
-            return Err(format!("{}: {why} (--force writes such filters)", group.title()));
+    if options.bits_per_key.is_some() && !options.force && is_worse(&survey, &plans) {
+        let cause = Outcome::failure(format!("{}: {WORSE}", group.title()));
+        return Ok((report(&survey, &plans), cause));
+    }
+    let planned = group.tables.iter().zip(&plans).filter(|(_, plan)| plan.is_ok());
+    let directories: BTreeSet<_> = planned.filter_map(|(table, _)| table.path.parent()).collect();
+    let is_whole = survey.tables.iter().all(Result::is_ok);
+    for directory in &directories {
+        prepare(directory, is_whole && !options.dry_run)
+            .map_err(|error| format!("{}: {error}", group.title()))?;
+    }
+    for (i, plan) in plans.iter_mut().enumerate().filter(|_| !options.dry_run) {
+        progress.show(&format!("written: {i} of {} tables", group.tables.len()));
+        if let Err(error) = plan.as_ref().map_or(Ok(()), |of| of.carry_out(&group.tables[i].path)) {
+            *plan = Err(error.into());
         }
     }
-    let mut directories = BTreeSet::new();
-    let mut bytes_done = 0;
-    for (i, plan) in plans.iter_mut().enumerate() {
-        let bytes = long(bytes_done);
-        progress.show(&format!("written: {i} of {} tables, {bytes} bytes", group.tables.len()));
-        if let (Ok(chosen), false) = (&plan, options.dry_run) {
-            let path = &group.tables[i].path;
-            match chosen.carry_out(path) {
-                Ok(()) => directories.extend(path.parent()),
-                Err(error) => *plan = Err(error.into()),
-            }
-        }
-        bytes_done += survey.table(i).map_or(0, |table| table.file_len);
+    let mut lines = report(&survey, &plans);
+    if options.dry_run {
+        lines.push("Nothing was written (--dry-run).".into());
     }
-    let lines = report(&survey, &plans);
     for (table, plan) in survey.tables.iter_mut().zip(plans) {
-        if let Err(Left::Failed(cause)) = plan {
-            *table = Err(cause);
+        match plan {
+            Err(Left::Failed(cause)) => *table = Err(cause),
+            // Damaged ones are whole again.
+            Ok(_) if !options.dry_run => table.iter_mut().for_each(|of| of.filters = Filters::None),
+            _ => (),
         }
     }
     let mut outcome = survey.outcome();
-    for directory in directories {
+    for directory in directories.into_iter().filter(|_| !options.dry_run) {
         if let Err(error) = sync_directory(directory) {
-            let title = group.title();
-            outcome.add(Outcome::failure(format!("{title}: {UNSYNCED}: {error}")));
+            outcome.add(Outcome::failure(format!("{}: {UNSYNCED}: {error}", group.title())));
         }
     }
     Ok((lines, outcome))
 }
 
-/// What a kind of lookups would lose, beyond what a sample may be wrong by.
-fn worse(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Option<String> {
+/// Whether a kind of lookups would lose more than a sample may be wrong by.
+fn is_worse(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> bool {
     let [before, after] = [Candidate::today(survey), plan::after(survey, plans)].map(|of| of.reads);
-    let kinds = [(BETWEEN, "missing"), (OWN, "existing"), (RANDOM, "missing random")];
-    let mut kinds = kinds.into_iter().filter(|&(i, _)| after[i] > 1.25 * before[i] + 1.0);
-    let (i, kind) = kinds.next()?;
-    let [before, after] = [before, after].map(|of| survey.shown(of)[i].clone());
-    Some(format!(
-        "1,000 lookups of {kind} keys would read {after} data blocks needlessly, not {before}"
-    ))
+    [BETWEEN, OWN, RANDOM].iter().any(|&kind| after[kind] > 1.25 * before[kind] + 1.0)
 }
 
 fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {

@@ -220,6 +220,9 @@ pub(crate) fn judge(table: &Result<Inspection, String>) -> Option<(u8, String)> 
         Ok(Filters::Known(filters)) if !filters.is_remade => {
             (3, "the filters differ from their policy's".into())
         }
+        Ok(Filters::Damaged) => {
+            (1, "the filters are damaged: rewrite_filters rebuilds them".into())
+        }
         Ok(Filters::None | Filters::Known(_)) => return None,
     })
 }

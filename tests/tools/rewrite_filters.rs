@@ -34,7 +34,7 @@ impl Run {
     fn of(options: &Options) -> Self {
         let mut lines = Vec::new();
         let print = |printed: &[String]| {
-            assert!(printed.len() <= 12, "{printed:#?}");
+            assert!(printed.len() <= 16, "{printed:#?}");
             lines.extend_from_slice(printed);
             Ok(())
         };

@@ -1,6 +1,4 @@
 //! Whether a program has a database open, and therefore holds its LOCK.
-//!
-//! It is only asked, as no kind of lock that could be taken would keep out all programs.
 
 use std::fs;
 use std::path::Path;

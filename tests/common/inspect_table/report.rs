@@ -104,6 +104,7 @@ fn note(table: &Result<Inspection, String>) -> Option<String> {
         Err(_) => "unread".into(),
         Ok(Filters::None) => "no filters".into(),
         Ok(Filters::OfUnknownPolicy(_)) => "unknown".into(),
+        Ok(Filters::Damaged) => "damaged".into(),
         Ok(Filters::Known(filters)) => match (filters.num_hidden, filters.base_lg) {
             (1.., _) => format!("hides {} keys", grouped(filters.num_hidden)),
             _ if !filters.is_remade => "different".into(),

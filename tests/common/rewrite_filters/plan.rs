@@ -8,7 +8,7 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 use super::Options;
 use crate::common::database::ranges::BYTEWISE;
 use crate::common::survey::filters::{KeySurvey, TRAILER_LEN, filter_block};
-use crate::common::survey::inspection::Filters;
+use crate::common::survey::inspection::{Filters, Inspection};
 use crate::common::survey::lookups::{Asked, Candidate, RANDOM};
 use crate::common::survey::sample::{BETWEEN, OWN};
 use crate::common::survey::settings::{BASE_LG, MIN_FILTER_LEN, MIN_KEYS};
@@ -22,10 +22,9 @@ const MIN_FILTER_LENS: [usize; 4] = [MIN_FILTER_LEN, 1_024, 512, 0];
 /// Bits per key are raised in steps until keys with random hashes waste fewer reads than before (a
 /// bit fewer: rates are measured), and by some more steps if other keys need them.
 const MILLIBITS_PER_STEP: usize = 250;
-/// Fewer bits per key are kept only if there is no room for as many.
-const USUAL_MILLIBITS: usize = 10_000;
-/// Tuned filters have somewhat fewer bits per key than are asked for.
-const FEW: usize = 9;
+const USUAL_BITS: usize = 10;
+/// Filters of fewer bits per key are replaced; tuned ones have somewhat fewer than are asked for.
+const ENOUGH: usize = 9;
 const MAX_STEPS: usize = 40;
 const MAX_MORE: usize = 8;
 const FEWER: f64 = 0.95;
@@ -49,6 +48,8 @@ pub(crate) const BELOW: &str = "for the reasons below";
 const ALREADY: &str = "with such filters already";
 const UNLISTED: &str = "it has added filters; only a MANIFEST tells its length: name the database";
 
+const ALONE: &str = "without filters; added ones need a MANIFEST: name the directory";
+const NO_ORDER: &str = "without filters and without a known order";
 const REPAIRED: &str =
     "with added filters that a repair counts to the table: compact it before it gets others";
 
@@ -106,7 +107,7 @@ fn plan(
         Some(len) if len == file_len => return Err(Left::Alone(REPAIRED)),
         Some(_) => return Err("its length differs from the MANIFEST's".into()),
     }
-    let block = table.filter_block()?;
+    let block = table.filter_block().ok().flatten();
     let (names, contents) = block.map(|of| (of.policy_names, of.contents)).unwrap_or_default();
     let keys = KeySurvey::of(&table)?;
     let (sample, trailer_len) = (survey.sample.as_ref(), today.place.trailer_len);
@@ -115,7 +116,8 @@ fn plan(
     let ways = [&NAMES[..], &NAMES[..1], &NAMES[1..]];
     let ways = ways.into_iter().filter(|way| way.len() == 2 || names == *way);
     let room = |of: &[u8]| ways.clone().find(|way| layout.has_room(way, of.len()));
-    let of = |millibits| {
+    let of_step = |step| {
+        let millibits = today.policy.millibits_per_key() + step * MILLIBITS_PER_STEP;
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
         let policies = MIN_FILTER_LENS.map(|len| policy.with_min_filter_len(len)).into_iter();
         let mut choices = policies.map(|policy| (policy, made(policy, &keys, trailer_len)));
@@ -124,12 +126,8 @@ fn plan(
         let policy_names = room.unwrap_or(&NAMES);
         let place = replace::Filters { policy_names, is_appended: room.is_none(), ..today.place };
         let candidate = Candidate { num_bytes: filters.len(), reads: asked.reads(&filters) };
-        Some(Plan {
-            policy,
-            place,
-            candidate,
-            is_todays: filters[..] == contents[..] && names == policy_names,
-        })
+        let is_todays = filters[..] == contents[..] && names == policy_names;
+        Some(Plan { policy, place, candidate, is_todays })
     };
     let is_asked = options.bits_per_key.is_some();
     let suffices = |Plan { candidate, .. }: &Plan| {
@@ -137,17 +135,8 @@ fn plan(
             || candidate.reads[RANDOM] <= FEWER * today.candidate.reads[RANDOM]
                 && (more.is_some() || !loses(*candidate, today.candidate))
     };
-    let least = today.policy.millibits_per_key();
-    let starts = match contents.last() {
-        _ if is_asked => &[least][..],
-        Some(&base_lg) if base_lg >= BASE_LG => &[USUAL_MILLIBITS],
-        _ => &[least.max(USUAL_MILLIBITS), least],
-    };
-    let from = |start: &usize| {
-        let plans = (0..=MAX_STEPS).map_while(|step| of(start + step * MILLIBITS_PER_STEP));
-        plans.filter(suffices).take(more.unwrap_or(0) + 1).last()
-    };
-    match starts.iter().find_map(from) {
+    let plans = (0..=MAX_STEPS).map_while(of_step).filter(suffices);
+    match plans.take(more.unwrap_or(0) + 1).last() {
         Some(plan) if plan.is_todays => Err(Left::Alone(ALREADY)),
         Some(plan) => Ok(plan),
         None if options.add => Err(Left::Alone("for which no better filters were found")),
@@ -161,29 +150,33 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
     // Only a database's keys are known to be internal ones, and equal if their bytes are.
     let comparator = survey.group.database.as_ref().and_then(|of| of.comparator.as_deref());
     let is_bytewise = comparator == Some(BYTEWISE);
-    let is_wrong = |table: &Result<_, _>| table.is_ok() && judge(table).is_some();
+    let has_none = |of: &Inspection| matches!(of.filters, Filters::None | Filters::Damaged);
+    let is_wrong = |table: &Result<_, _>| {
+        judge(table).is_some() && table.as_ref().is_ok_and(|table| !has_none(table))
+    };
     let asked = options.bits_per_key.map(BloomFilterPolicy::new);
+    let todays = table.filters.known();
+    let is_rewritten = todays.is_some_and(|of| of.base_lg >= BASE_LG);
+    let has_enough = todays.is_some_and(|of| of.num_bits >= ENOUGH * table.num_keys);
     match &table.filters {
         _ if table.num_keys == 0 => return Err("without keys"),
         Filters::None if !options.add => return Err("without filters (--add adds them)"),
-        Filters::None if !is_bytewise => return Err("without filters and without a known order"),
+        _ if has_none(table) && comparator.is_none() => return Err(ALONE),
+        _ if has_none(table) && !is_bytewise => return Err(NO_ORDER),
         // If others are not of whole keys, added ones would hide keys.
-        Filters::None if survey.tables.iter().any(is_wrong) => return Err(BELOW),
+        _ if has_none(table) && survey.tables.iter().any(is_wrong) => return Err(BELOW),
         _ if is_wrong(&survey.tables[i]) => return Err(BELOW),
-        // Unless someone has asked for few bits per key.
-        Filters::Known(of)
-            if of.base_lg >= BASE_LG && asked.is_none() && of.num_bits >= FEW * table.num_keys =>
-        {
-            return Err(ALREADY);
-        }
+        _ if is_rewritten && has_enough && asked.is_none() => return Err(ALREADY),
         _ => (),
     }
     let mut others = survey.tables.iter().flatten().map(|table| &table.filters);
-    let model = table.filters.known().or_else(|| others.find_map(Filters::known));
+    let model = todays.or_else(|| others.find_map(Filters::known));
     let trailer_len = model.map_or(TRAILER_LEN, |of| of.trailer_len);
     let place = replace::Filters { policy_names: &NAMES, is_appended: false, trailer_len };
-    let of_model = model.map(|of| BloomFilterPolicy::new(of.bits_per_key));
-    let policy = asked.or(of_model).unwrap_or_default();
+    // Fewer bits than usual are kept only where the room is of as few.
+    let least = if options.add || is_rewritten { USUAL_BITS } else { 0 };
+    let bits_per_key = model.map_or(USUAL_BITS, |of| of.bits_per_key.max(least));
+    let policy = asked.unwrap_or(BloomFilterPolicy::new(bits_per_key));
     Ok(Plan { policy, place, candidate: table.today(), is_todays: true })
 }
 

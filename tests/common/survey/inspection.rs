@@ -27,6 +27,8 @@ pub(crate) enum Filters {
     None,
     /// Filters whose bytes this crate cannot interpret.
     OfUnknownPolicy(String),
+    /// As if there were none: `LevelDB` takes them only if it is not told to check.
+    Damaged,
     Known(FilterBlock),
 }
 
@@ -45,16 +47,17 @@ impl Inspection {
     ) -> Result<Self, TableError> {
         let source = source.into();
         let table = Table::open(source)?;
-        let filter_block = table.filter_block()?;
+        let filter_block = table.filter_block();
         let survey = KeySurvey::of(&table)?;
         let (filters, keys, today) = match &filter_block {
-            None => (Filters::None, survey.likeliest(), Some(&[][..])),
-            Some(block) if block.policy_names.iter().all(|name| NAMES.contains(&&name[..])) => {
+            Err(_) => (Filters::Damaged, survey.likeliest(), Some(&[][..])),
+            Ok(None) => (Filters::None, survey.likeliest(), Some(&[][..])),
+            Ok(Some(block)) if block.policy_names.iter().all(|name| NAMES.contains(&&name[..])) => {
                 let (filters, keys) = FilterBlock::of(block, &survey, source.len());
                 let today = (filters.num_hidden == 0).then_some(&block.contents[..]);
                 (Filters::Known(filters), keys, today)
             }
-            Some(block) => {
+            Ok(Some(block)) => {
                 (Filters::OfUnknownPolicy(block.policy_names.join(", ")), survey.likeliest(), None)
             }
         };

@@ -47,7 +47,7 @@ impl Files {
                 files.logs.push((number, entry.metadata().map_or(0, |metadata| metadata.len())));
             }
             files.has_manifest |= name.starts_with("MANIFEST-");
-            files.is_rocksdb |= name == "IDENTITY" || name.starts_with("OPTIONS-");
+            files.is_rocksdb |= name.starts_with("OPTIONS-");
         }
         files.databases.sort();
         files.tables.sort_by_cached_key(|path| (number_of(path).unwrap_or(u64::MAX), path.clone()));

@@ -6,6 +6,8 @@ use std::io;
 
 use super::snappy::SnappyError;
 
+const REMEDY: &str = "restore a backup, or let RepairDB save the other blocks";
+
 /// Why a file cannot be read as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableError {
@@ -42,7 +44,7 @@ impl fmt::Display for TableError {
                 write!(f, "a block of {size} bytes at offset {offset} reaches outside the file")
             }
             Self::ChecksumMismatch { offset } => {
-                write!(f, "the block at offset {offset} does not match its checksum")
+                write!(f, "the block at offset {offset} does not match its checksum: {REMEDY}")
             }
             Self::UnknownCompression { offset, compression } => {
                 let method = match compression {

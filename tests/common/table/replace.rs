@@ -2,23 +2,23 @@
 //! whole.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
-use std::path::Path;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
 use super::Table;
 use super::writer::{has_data_of, with_filters_appended, with_filters_in_place};
 
-/// `LevelDB` deletes temporary files with numbers that no table has when it opens a database.
-pub(crate) const TEMPORARY: &str = "000000.dbtmp";
-const LEFT_OVER: &str = "000000.dbtmp is there already, from an interrupted run or another one: \
-    delete it when none is running";
-
+/// Of temporary files: `LevelDB` deletes those with numbers that no table has when it opens a
+/// database, and its own do not begin so.
+const TEMPORARY: [&str; 2] = ["000000", ".dbtmp"];
+const NOT_RENAMED: &str = "the new file cannot take its place, so the old one stays: run again";
 const LINK: &str = "a symbolic link: name the directory that it leads to";
 const CHANGED: &str = "it has changed meanwhile: close the database";
 const WRONG: &str = "the new file proved wrong, so the old one stays";
@@ -35,25 +35,16 @@ pub(crate) struct Filters {
     pub(crate) trailer_len: usize,
 }
 
-/// Tells a file from others that took its place, and from itself after a change.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Version {
-    len: u64,
-    modified: Option<SystemTime>,
-    /// Device and inode, and when anything of it changed.
-    #[cfg(unix)]
-    inode: (u64, u64, i64, i64),
-}
+/// Tells a file from others that took its place, and from itself after a change: its length, when it
+/// was modified, device and inode, and when anything of it changed.
+pub(crate) type Version = (u64, Option<SystemTime>, [u64; 2], [i64; 2]);
 
-impl From<Metadata> for Version {
-    fn from(file: Metadata) -> Self {
-        Self {
-            len: file.len(),
-            modified: file.modified().ok(),
-            #[cfg(unix)]
-            inode: (file.dev(), file.ino(), file.ctime(), file.ctime_nsec()),
-        }
-    }
+fn version(of: &Metadata) -> Version {
+    #[cfg(unix)]
+    let (place, changed) = ([of.dev(), of.ino()], [of.ctime(), of.ctime_nsec()]);
+    #[cfg(not(unix))]
+    let (place, changed) = ([0; 2], [0; 2]);
+    (of.len(), of.modified().ok(), place, changed)
 }
 
 /// The bytes of a table's file that may be replaced as long as it has this version.
@@ -62,7 +53,7 @@ pub(crate) fn read(path: &Path) -> Result<(Vec<u8>, Version), Box<dyn Error>> {
     if metadata.is_symlink() {
         return Err(LINK.into());
     }
-    Ok((fs::read(path)?, metadata.into()))
+    Ok((fs::read(path)?, version(&metadata)))
 }
 
 impl Filters {
@@ -102,31 +93,48 @@ impl Filters {
 ///
 /// Owner and permission bits stay. After an error the file is as before and nothing is left behind.
 pub(crate) fn replace(
-    (path, version): (&Path, Version),
+    (path, old): (&Path, Version),
     contents: &[u8],
     check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
-    let temporary = path.with_file_name(TEMPORARY);
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    options.mode(0o600);
-    let file = options.write(true).create_new(true).open(&temporary);
-    let file = file.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => LEFT_OVER.into(),
-        _ => format!("{TEMPORARY} cannot be created: {error}"),
-    })?;
+    let (file, temporary) = create_in(path.parent().unwrap_or(path))?;
     let replaced = write(file, contents, path)
-        .map_err(|error| format!("{TEMPORARY} cannot be written: {error}").into())
+        .map_err(|error| format!("the new file cannot be written: {error}").into())
         .and_then(|()| check(&fs::read(&temporary)?))
         // Nothing slow may come in between: freeing what was read back takes milliseconds.
         .and_then(|()| {
-            let is_same = Version::from(fs::symlink_metadata(path)?) == version;
-            if is_same { Ok(fs::rename(&temporary, path)?) } else { Err(CHANGED.into()) }
+            let is_same = version(&fs::symlink_metadata(path)?) == old;
+            let renamed = is_same.then(|| fs::rename(&temporary, path)).ok_or(CHANGED)?;
+            renamed.map_err(|error| format!("{NOT_RENAMED}: {error}").into())
         });
     if replaced.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     replaced
+}
+
+/// Tries whether a file can be made in the directory, and removes what interrupted runs left there.
+pub(crate) fn prepare(directory: &Path, removes: bool) -> Result<(), Box<dyn Error>> {
+    fs::remove_file(create_in(directory)?.1)?;
+    for entry in fs::read_dir(directory.join("."))?.filter(|_| removes) {
+        let path = entry?.path();
+        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        if name.starts_with(TEMPORARY[0]) && name.ends_with(TEMPORARY[1]) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// A temporary file of a name that nobody else has: if another run removes it, renaming fails.
+fn create_in(directory: &Path) -> Result<(File, PathBuf), Box<dyn Error>> {
+    let number = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+    let temporary = directory.join(TEMPORARY.join(&number.to_string()));
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    options.mode(0o600);
+    let file = options.write(true).create_new(true).open(&temporary);
+    Ok((file.map_err(|error| format!("no file can be made beside it: {error}"))?, temporary))
 }
 
 /// Makes new names outlive a crash, too.

@@ -162,33 +162,6 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
 }
 
 #[test]
-fn each_kind_of_damage_to_an_edit_has_its_error() {
-    for (edit, field) in [
-        (&b"\x80"[..], "tag"),
-        (b"\x01\x04abc", "comparator"),
-        (b"\x02", "log number"),
-        (b"\x05\x01\x00", "compaction pointer"),
-        (b"\x06\x01", "deleted file"),
-        (b"\x07\x00\x05\x09\x01a\x00", "new file"),
-        // LevelDB has seven levels.
-        (b"\x07\x07\x05\x09\x01a\x01b", "new file"),
-    ] {
-        assert_eq!(manifest_of(&[edit]), Err(ManifestError::CorruptEdit { field }));
-    }
-    for tag in [0, 8, 10] {
-        assert_eq!(manifest_of(&[&[tag]]), Err(ManifestError::UnknownTag { tag: tag.into() }));
-    }
-    for (missing, field) in
-        [(0, "log number"), (1, "next file number"), (2, "last sequence number")]
-    {
-        let mut head = HEAD.to_vec();
-        head.remove(missing);
-        let error = Manifest::read(&log_of(&[head.concat()])[..]).unwrap_err();
-        assert_eq!(error, ManifestError::Missing { field });
-    }
-}
-
-#[test]
 fn current_names_a_manifest_beside_it_and_nothing_else() {
     assert_eq!(manifest_name(b"MANIFEST-000002\n"), Ok("MANIFEST-000002"));
     assert_eq!(manifest_name(b"MANIFEST-2\n"), Ok("MANIFEST-2"));

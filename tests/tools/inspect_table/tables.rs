@@ -107,7 +107,7 @@ fn files_form_one_group_and_unreadable_ones_have_causes() {
     // The path is mistyped, not removed by a database.
     let missing = fs::metadata(&paths[3]).unwrap_err().to_string();
     for (start, end) in [
-        ("000006.ldb: ", "the block at offset 0 does not match its checksum"),
+        ("000006.ldb: ", "or let RepairDB save the other blocks"),
         ("000007.ldb: ", "not a LevelDB table: 0 bytes are too few for its 48-byte footer"),
         ("8.ldb: ", &missing),
         ("LOG: ", "not a table: name the database's directory"),

@@ -13,10 +13,9 @@ use crate::common::command_line::each_group;
 use crate::common::database::Group;
 use crate::common::drawn;
 use crate::common::rewrite_filters::{Options, rewrite};
-use crate::common::table::replace::TEMPORARY;
 use crate::tools::inspect_table::damage::name_comparator;
 use crate::tools::inspect_table::tables::with_metaindex;
-use crate::tools::inspect_table::{Report, copy_of, database, directory_of, golden_table, read};
+use crate::tools::inspect_table::{Report, copy_of, directory_of, golden_table, read};
 
 /// Runs with `--add`, and checks that no file has changed.
 #[track_caller]
@@ -40,6 +39,9 @@ fn foreign_and_damaged_databases_are_left_with_a_reason() {
     assert!(run.cause().contains("a database of RocksDB, not of LevelDB"));
     let run = refused(&copy_of("log_only", "foreign"), 0);
     assert!(run.has("0 tables"), "{:?}", run.lines);
+    let missing = Run::on(&directory_of("foreign", &[]).join("missing"), &[]);
+    assert!(missing.cause().ends_with("missing: there is no such file or directory"));
+    assert_eq!((missing.lines.len(), missing.exit_status), (0, 1));
     let run = refused(&directory_of("foreign", &[]), 1);
     assert!(run.cause().contains("no table: none of its files ends in .ldb or .sst"));
 
@@ -68,7 +70,7 @@ fn filters_are_added_only_where_equal_keys_are_equal_bytes() {
     assert!(run.has("1 without filters and without a known order"), "{:?}", run.lines);
     // Nothing tells it of a table alone.
     let table = directory.join("000005.ldb");
-    assert!(Run::on(&table, &["--add"]).has("1 without filters and without a known order"));
+    assert!(Run::on(&table, &["--add"]).has("need a MANIFEST: name the directory"));
 }
 
 #[test]
@@ -153,48 +155,42 @@ fn a_database_whose_lock_is_held_is_refused_and_inspected() {
 }
 
 #[test]
-fn a_left_over_temporary_file_stops_every_table_with_one_line() {
-    let directory = copy_of("levels", "temporary");
-    fs::write(directory.join(TEMPORARY), b"half a table").unwrap();
-    let run = refused(&directory, 1);
-    assert!(run.has("5 for the reasons below"), "{:?}", run.lines);
-    let cause = run.cause();
-    assert!(
-        cause.contains("000027.ldb and 4 other tables: 000000.dbtmp is there already"),
-        "{cause}"
-    );
+fn what_an_interrupted_run_left_is_removed_unless_a_table_is_damaged() {
+    let directory = copy_of("levels", "left_over");
+    let left_over = directory.join("0000001795503729312545637.dbtmp");
+    fs::write(&left_over, b"half a table").unwrap();
+    let table = read(&directory.join("000005.ldb"));
+    fs::write(directory.join("000005.ldb"), b"half a table").unwrap();
+    Run::on(&directory, &["--bits-per-key", "10"]);
+    assert!(left_over.exists());
+    fs::write(directory.join("000005.ldb"), table).unwrap();
+    assert!(Run::on(&directory, &["--dry-run"]).has("Nothing was written") && left_over.exists());
+    assert_eq!(Run::on(&directory, &[]).exit_status, 0);
+    assert!(!left_over.exists());
 }
 
 #[test]
 fn all_is_done_and_counts_although_nothing_can_be_printed() {
-    for (kind, num_causes) in [(ErrorKind::BrokenPipe, 1), (ErrorKind::StorageFull, 2)] {
-        let [first, second, third] = ["levels", "decimals", "decimals"].map(|of| copy_of(of, of));
-        fs::write(first.join(TEMPORARY), b"half a table").unwrap();
-        let before = [&second, &third].map(|directory| files(directory));
-        let paths = [&first, &second, &third].map(|directory| directory.to_path_buf());
-        let (mut num_printed, options) = (0, Options::default());
-        let print = |_: &[String]| {
-            num_printed += 1;
-            Err(io::Error::from(kind).into())
-        };
-        let outcome =
-            each_group(&paths, print, Group::of_paths, |read| rewrite(read, &options, NUM_LOOKUPS));
-        assert_eq!((outcome.exit_status, outcome.causes.len()), (1, num_causes), "{outcome:?}");
-        assert!(outcome.causes[0].contains("000000.dbtmp is there already"), "{outcome:?}");
-        assert_eq!(num_printed, 1);
-        for (directory, before) in [second, third].iter().zip(before) {
-            assert_ne!(files(directory), before);
-        }
-    }
+    let [first, second] = ["levels", "decimals"].map(|of| copy_of(of, of));
+    fs::write(first.join("000027.ldb"), b"half a table").unwrap();
+    let before = files(&second);
+    let paths = [&first, &second].map(|directory| directory.to_path_buf());
+    let print = |_: &[String]| Err(io::Error::from(ErrorKind::BrokenPipe).into());
+    let read = |read: &dyn Fn() -> _| rewrite(read, &Options::default(), NUM_LOOKUPS);
+    let outcome = each_group(&paths, print, Group::of_paths, read);
+    assert_eq!((outcome.exit_status, outcome.causes.len()), (1, 1), "{outcome:?}");
+    assert!(outcome.causes[0].contains("not a LevelDB table"), "{outcome:?}");
+    assert_ne!(files(&second), before);
 }
 
-fn assert_damaged_tables_stay(num_damaged: usize) {
+#[test]
+fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
     let mut number = drawn(44);
     let directory = copy_of("object_ids", "damaged");
     let path = directory.join("000005.ldb");
     let table = read(&path);
     let mut num_rewritten = 0;
-    for _ in 0..num_damaged {
+    for _ in 0..40 {
         let mut damaged = table.clone();
         let place = match number(2) {
             0 => number(table.len()),
@@ -212,24 +208,13 @@ fn assert_damaged_tables_stay(num_damaged: usize) {
             num_rewritten += 1;
         }
     }
-    assert!(10 * num_rewritten < num_damaged, "{num_rewritten}");
-}
-
-#[test]
-fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
-    assert_damaged_tables_stay(40);
-}
-
-#[test]
-#[ignore = "takes a minute"]
-fn two_thousand_tables_with_a_flipped_bit_stay_unless_it_is_padding() {
-    assert_damaged_tables_stay(2_000);
+    assert!(num_rewritten < 4, "{num_rewritten}");
 }
 
 #[test]
 fn the_command_line_is_parsed_or_refused() {
     let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
-    let options = parse(&["--add", "a", "--bits-per-key", "12", "--force", "--", "--b"]);
+    let options = parse(&["--add", "a", "--bits-per-key=12", "--force", "--", "--b"]);
     let expected = Options {
         add: true,
         force: true,
@@ -245,18 +230,11 @@ fn the_command_line_is_parsed_or_refused() {
         (&["--add"], "no database or table is named"),
         (&[""], "an empty argument is not a file name"),
         (&["--ad", "a"], "unknown option --ad"),
+        (&["--add=yes", "a"], "unknown option --add=yes"),
         (&["a", "--bits-per-key"], "--bits-per-key needs a number from 1 to 100"),
         (&["a", "--bits-per-key", "0"], "--bits-per-key needs a number from 1 to 100"),
         (&["a", "--bits-per-key", "ten"], "--bits-per-key needs a number from 1 to 100"),
     ] {
         assert_eq!(parse(args), Err(why.into()));
     }
-    // Several groups, each with its own report.
-    let run = Run::of(&Options {
-        dry_run: true,
-        paths: vec![database("accounts"), database("gone"), database("own_policy")],
-        ..Options::default()
-    });
-    assert!(run.has("accounts: 1 table") && run.has("own_policy: 2 tables"), "{:?}", run.lines);
-    assert_eq!((run.exit_status, run.causes.len()), (1, 2));
 }
