@@ -30,9 +30,7 @@ pub(crate) fn report(
     // Of a single table that cannot be read, nothing is known but the cause.
     let is_unread = group.name.is_empty() && matches!(survey.tables[..], [Err(_)]);
     let mut lines = if is_unread { Vec::new() } else { report::group(&survey, options) };
-    if group.is_open {
-        lines.push("A program has it open: this is about what it has written to tables.".into());
-    }
+    lines.extend(group.is_open.then(|| "A program has it open, and may write more.".into()));
     Ok((lines, survey.outcome()))
 }
 

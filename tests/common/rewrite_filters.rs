@@ -25,7 +25,8 @@ pub(crate) const ADDED: [&str; 3] = [
 ];
 
 const WORSE: &str = "nothing was written: lookups would read more (--force writes it nevertheless)";
-const UNSYNCED: &str = "all is in place, but a crash may bring old tables back, also whole";
+const UNSYNCED: &str =
+    "all new files are in place, but a crash may bring back old ones, also whole";
 
 /// Rewrites the filters of a group of tables, and reports on it.
 pub(crate) fn rewrite(

@@ -35,8 +35,8 @@ pub(crate) struct Filters {
     pub(crate) trailer_len: usize,
 }
 
-/// Tells a file from others that took its place, and from itself after a change: its length, when it
-/// was modified, device and inode, and when anything of it changed.
+/// Tells a file from others that took its place, and from itself after a change: its length, when
+/// it was modified, device and inode, and when anything of it changed.
 pub(crate) type Version = (u64, Option<SystemTime>, [u64; 2], [i64; 2]);
 
 fn version(of: &Metadata) -> Version {
