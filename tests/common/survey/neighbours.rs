@@ -107,10 +107,6 @@ impl Wheel {
         }
         wheel
     }
-
-    fn place(&self, byte: u8) -> usize {
-        self.places[usize::from(byte)].into()
-    }
 }
 
 impl Wheels {
