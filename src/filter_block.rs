@@ -72,8 +72,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// least](Self::with_min_keys), is recommended; 63 makes one filter for the table. Every reader
     /// takes the number from the block.
     ///
-    /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least. A lookup in a
-    /// longer filter reads up to a cache line for each probe, not one or two in all.
+    /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least. A lookup in
+    /// a longer filter reads up to a cache line for each probe, not one or two in all.
     ///
     /// # Panics
     ///

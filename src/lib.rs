@@ -2,8 +2,8 @@
 //! byte-for-byte compatible with LevelDB 1.23.
 //!
 //! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
-//! never rejects a present one. On request it has fewer false positives, and every LevelDB reads it.
-//! The package's `tests/accuracy.md` has their rates for many kinds of keys.
+//! never rejects a present one. On request it has fewer false positives, and LevelDB reads it, too.
+//! The package's `tests/accuracy.md` has rates for many kinds of keys.
 //!
 //! ```
 //! use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -37,9 +37,9 @@
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //!
-//! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of user
-//! keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter blocks take; all else
-//! takes user keys. If the engine's comparator ignores part of a key, [wrap a
+//! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of
+//! user keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter blocks take; all
+//! else takes user keys. If the engine's comparator ignores part of a key, [wrap a
 //! policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility

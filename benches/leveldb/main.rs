@@ -1,5 +1,5 @@
-//! The race: times LevelDB itself, in a process of its own, and this crate in turns: filters, filter
-//! blocks, and LevelDB's `Get` with its own filters and with this crate's.
+//! The race: times LevelDB itself, in a process of its own, and this crate in turns: filters,
+//! filter blocks, and LevelDB's `Get` with its own filters and with this crate's.
 //!
 //! ```sh
 //! apt-get install g++ libleveldb-dev

@@ -58,8 +58,8 @@ impl BloomFilterPolicy {
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
     ///
-    /// LevelDB up to 1.17 used it for filters by another hash, on x86. [Accept
-    /// it](crate::recipes#open-a-table-by-its-policys-name) only where no such LevelDB wrote tables.
+    /// LevelDB up to 1.17 used it for filters by another hash, on x86: [accept
+    /// it](crate::recipes#open-a-table-by-its-policys-name) only where none wrote tables.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key.
@@ -176,8 +176,8 @@ impl BloomFilterPolicy {
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where that costs less than 1%, since
     /// most false positives are equal hashes. Otherwise the expected sum is never above that of
-    /// equal bits for all keys. Share the budget anew at each flush or compaction: tables keep their
-    /// filters until they are rewritten. Takes `n log n` time for `n` runs.
+    /// equal bits for all keys. Share the budget anew at each flush or compaction, as tables keep
+    /// their filters until they are rewritten. Takes `n log n` time for `n` runs.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

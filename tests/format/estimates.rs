@@ -32,8 +32,8 @@ fn estimates_are_exact_for_empty_filters_and_infinite_for_full_ones() {
     assert_eq!(BloomFilter::new([0; 9]).expect("no probes").estimated_num_keys(), f64::INFINITY);
 }
 
-/// Of sizes of any magnitude, at 5 to 30 bits per key, with half to twice the keys that filters were
-/// made for.
+/// Of sizes of any magnitude, at 5 to 30 bits per key, with half to twice the keys that filters
+/// were made for.
 #[test]
 fn most_estimates_of_100_random_keys_and_more_are_within_a_few_per_cent() {
     let mut below = drawn(1);

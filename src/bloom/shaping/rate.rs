@@ -2,8 +2,8 @@
 //!
 //! The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's probes to be independent.
 //! Here all come from one 32-bit hash `h`. So a query may have the hash of a key, or nearly the
-//! probes of a key. And the third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for one of only
-//! 196,606 values `v`: in a filter of more bits third probes fall on few bits, which are mostly set,
+//! probes of a key. And the third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for one of 196,606
+//! values `v` only: in a filter of more bits third probes fall on few bits, which are mostly set,
 //! and some queries have their other probes there, too.
 
 use crate::bloom::shape::{NUM_HASHES, float};

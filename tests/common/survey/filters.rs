@@ -222,8 +222,8 @@ pub(crate) fn sharing_a_filter(
     blocks.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
 }
 
-/// The number of keys and the shape of each filter, if `LevelDB`'s builder makes the same block from
-/// the keys where each filter has its own length and number of probes.
+/// The number of keys and the shape of each filter, if `LevelDB`'s builder makes the same block
+/// from the keys where each filter has its own length and number of probes.
 fn shapes_if_remade(
     contents: &[u8],
     blocks: &[SurveyedBlock],

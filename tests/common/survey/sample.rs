@@ -1,8 +1,8 @@
 //! The keys to look up: a sample of a database's own, and absent ones between them.
 //!
-//! However large the database and its keys are, memory holds only the sample, at most 64 MB with all
-//! that is made of it, and twice a table's index and a data block. Only the blocks that the sample
-//! is drawn from, or that could contain its keys, are read.
+//! However large the database and its keys are, memory holds only the sample, at most 64 MB with
+//! all that is made of it, and twice a table's index and a data block. Only the blocks that the
+//! sample is drawn from, or that could contain its keys, are read.
 
 use std::collections::BTreeMap;
 

@@ -36,11 +36,11 @@ type Outcome = Result<(), Box<dyn Error>>;
 const HEAD: &str = "\
 # Accuracy
 
-How many lookups of absent keys filters let pass, at 10 bits per key unless a table says otherwise. \
-`cargo run --release --example accuracy` prints this file within a minute, with the same figures \
-on every x86-64 Linux: random numbers have fixed seeds. (Elsewhere the logarithm that spaces the \
-microseconds may be rounded otherwise.) With the name of a file it also draws [this \
-figure](accuracy.svg).
+How many lookups of absent keys filters let pass, at 10 bits per key unless a table says \
+otherwise. `cargo run --release --example accuracy` prints this file within a minute, with the \
+same figures on every x86-64 Linux: random numbers have fixed seeds. (Elsewhere the logarithm \
+that spaces the microseconds may be rounded otherwise.) With the name of a file it also draws \
+[this figure](accuracy.svg).
 
 **The sample.** A run has successive numbers from a random one of 8 to 47 bits on. A random half \
 of them is present, or nine in ten or forty-nine in fifty where a table says so; all others are \
