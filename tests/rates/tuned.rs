@@ -94,10 +94,10 @@ fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
 }
 
 #[test]
-#[ignore = "takes minutes with optimization"]
-fn tuned_filters_are_hardly_worse_than_leveldbs_at_1200_sizes() {
-    let effort = Effort { matches: 30_000, max_lookups: 20_000_000 };
-    assert_hardly_worse(&sizes(1200, 3_000_000, 2), effort);
+#[ignore = "takes half a minute with optimization"]
+fn tuned_filters_are_hardly_worse_than_leveldbs_at_300_sizes() {
+    let effort = Effort { matches: 30_000, max_lookups: 5_000_000 };
+    assert_hardly_worse(&sizes(300, 1_000_000, 2), effort);
 }
 
 /// The mean of the ratios to LevelDB's rates.
@@ -119,7 +119,7 @@ fn tuning_removes_a_fifth_of_the_false_positives_at_round_sizes() {
     let sizes = thousands.into_iter().flat_map(|n| [8, 10, 14].map(|bits| (n * 1000, bits * 1000)));
     let mean = mean_ratio(sizes, Effort { matches: 30_000, max_lookups: 1 << 23 });
     println!("mean: {mean:.3}");
-    assert!(mean < 0.81, "{mean}");
+    assert!(mean < 0.82, "{mean}");
 }
 
 #[test]
