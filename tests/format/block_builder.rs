@@ -21,7 +21,14 @@ pub(super) fn build(
     base_lg: u8,
     blocks: &[(u64, Vec<Vec<u8>>)],
 ) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
+    finish(FilterBlockBuilder::new(policy).with_base_lg(base_lg), blocks)
+}
+
+/// Adds the data blocks.
+pub(super) fn finish(
+    mut builder: FilterBlockBuilder<impl FilterPolicy>,
+    blocks: &[(u64, Vec<Vec<u8>>)],
+) -> Vec<u8> {
     for (block_offset, keys) in blocks {
         builder.start_block(*block_offset);
         for key in keys {

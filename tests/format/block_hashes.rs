@@ -9,30 +9,11 @@ use leveldb_filter::{
 use proptest::prelude::*;
 
 use super::api::assert_panics;
-use super::block_builder::build;
-use crate::common::strategies::{DataBlocks, any_data_blocks, any_policy, config};
+use super::block_builder::{build, finish};
+use crate::common::strategies::{any_data_blocks, any_policy, config};
 use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-fn build_with_min_keys(
-    policy: &dyn FilterPolicy,
-    (base_lg, min_keys): (u8, usize),
-    first_keys: &[Vec<u8>],
-    blocks: &DataBlocks,
-) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::new(policy).with_min_keys(min_keys).with_base_lg(base_lg);
-    for key in first_keys {
-        builder.add_key(key);
-    }
-    for (block_offset, keys) in blocks {
-        builder.start_block(*block_offset);
-        for key in keys {
-            builder.add_key(key);
-        }
-    }
-    builder.finish()
-}
 
 proptest! {
     #![proptest_config(config())]
@@ -47,7 +28,12 @@ proptest! {
         let is_late = starts_late && !blocks.is_empty();
         let first_keys = if is_late { blocks.remove(0).1 } else { Vec::new() };
         let build = |policy: &dyn FilterPolicy| {
-            build_with_min_keys(policy, (base_lg, min_keys), &first_keys, &blocks)
+            let builder = FilterBlockBuilder::new(policy);
+            let mut builder = builder.with_min_keys(min_keys).with_base_lg(base_lg);
+            for key in &first_keys {
+                builder.add_key(key);
+            }
+            finish(builder, &blocks)
         };
         let of_user_keys = InternalKeyPolicy::new(policy);
         let shared: Arc<dyn FilterPolicy> = Arc::new(policy);

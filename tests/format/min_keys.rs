@@ -4,26 +4,10 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, F
 use proptest::prelude::*;
 
 use super::api::assert_panics;
-use super::block_builder::build;
+use super::block_builder::{build, finish};
 use crate::common::strategies::{DataBlocks, any_data_blocks, any_policy, config};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-fn build_with_min_keys(
-    policy: BloomFilterPolicy,
-    base_lg: u8,
-    min_keys: usize,
-    blocks: &DataBlocks,
-) -> Vec<u8> {
-    let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg).with_min_keys(min_keys);
-    for (block_offset, keys) in blocks {
-        builder.start_block(*block_offset);
-        for key in keys {
-            builder.add_key(key);
-        }
-    }
-    builder.finish()
-}
 
 /// How many keys the first of several ranges has; `None` if there is but one.
 fn keys_of_first_range(base_lg: u8, blocks: &DataBlocks) -> Option<usize> {
@@ -40,7 +24,8 @@ proptest! {
         policy in any_policy(),
         min_keys in prop_oneof![0..60_usize, Just(usize::MAX)],
     ) {
-        let contents = build_with_min_keys(policy, base_lg, min_keys, &blocks);
+        let builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
+        let contents = finish(builder.clone().with_min_keys(min_keys), &blocks);
         let grown = contents[contents.len() - 1];
         // Where no key waits, the range need not grow.
         let is_enough = |base_lg| {
@@ -49,10 +34,7 @@ proptest! {
         prop_assert_eq!(grown, (base_lg..63).find(|&base_lg| is_enough(base_lg)).unwrap_or(63));
         // And otherwise the block is as if its range had been known before.
         prop_assert_eq!(&contents, &build(policy, grown, &blocks));
-        prop_assert_eq!(
-            build_with_min_keys(policy, base_lg, 0, &blocks),
-            build(policy, base_lg, &blocks)
-        );
+        prop_assert_eq!(finish(builder.with_min_keys(0), &blocks), build(policy, base_lg, &blocks));
         let reader = FilterBlockReader::new(policy, contents);
         for (offset, keys) in &blocks {
             prop_assert!(keys.iter().all(|key| reader.key_may_match(*offset, key)));

@@ -3,7 +3,6 @@
 #![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
 
 mod advice;
-mod blocks;
 pub(crate) mod damage;
 mod databases;
 mod levels;
