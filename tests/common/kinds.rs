@@ -1,8 +1,6 @@
 //! Kinds of real keys, and the rates at which filters match absent keys that lie between present
 //! ones: an engine asks filters about hardly any others.
 
-use std::collections::HashSet;
-
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::random::words;
@@ -259,13 +257,6 @@ impl Run {
             filter.insert_hash(hash);
         }
         self.rate_of(&filter)
-    }
-
-    /// The share of the absent keys that every filter of the present ones matches.
-    pub(crate) fn rate_of_equal_hashes(&self) -> f64 {
-        let present: HashSet<_> = self.present.iter().collect();
-        let num_equal = self.absent.iter().filter(|hash| present.contains(hash)).count();
-        share(num_equal, self.absent.len())
     }
 
     fn rate_of(&self, filter: &BloomFilter<Vec<u8>>) -> f64 {
