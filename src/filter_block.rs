@@ -72,8 +72,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// least](Self::with_min_keys), is recommended; 63 makes one filter for the table. Every reader
     /// takes the number from the block.
     ///
-    /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least. A lookup in
-    /// a longer filter reads up to a cache line for each probe, not one or two in all.
+    /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least from them. A
+    /// lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
     ///
     /// # Panics
     ///
@@ -199,12 +199,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filter_offsets.push(offset);
     }
 
-    fn num_pending(&self) -> usize {
-        self.hashes.len() + self.ends.len()
-    }
-
     fn next_offset(&self) -> u32 {
         u32::try_from(self.filters_len).expect("filters of 4 GiB or more in a block")
+    }
+}
+
+impl<P> FilterBlockBuilder<P> {
+    fn num_pending(&self) -> usize {
+        self.hashes.len() + self.ends.len()
     }
 }
 
@@ -214,7 +216,7 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
             .field("policy", &self.policy)
             .field("base_lg", &self.base_lg)
             .field("filters", &self.filter_offsets.len())
-            .field("pending_keys", &(self.hashes.len() + self.ends.len()))
+            .field("pending_keys", &self.num_pending())
             .finish_non_exhaustive()
     }
 }

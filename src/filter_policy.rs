@@ -18,8 +18,8 @@ use crate::BloomHash;
 /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round. Whatever takes no
 /// `FilterPolicy`, such as [`bloom_hash`](crate::bloom_hash), takes normalised keys.
 ///
-/// A wrapper may give [hashes](FilterPolicy::key_hash) where its filters depend on them and their
-/// number alone, so not if it drops repeated keys; otherwise builders keep its keys.
+/// A wrapper may give [hashes](FilterPolicy::key_hash) if its filters depend on nothing else; one
+/// that drops repeated keys may not. Without hashes, builders keep its keys.
 ///
 /// # In an engine that takes a filter policy
 ///

@@ -107,9 +107,9 @@ impl BloomFilterPolicy {
     /// multiple of 4. Among tuned filters of 1,000 keys and more these are rare. [Longer
     /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and come first.
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer. Of random keys, filters of more than
-    /// 50,000 have about a fifth fewer false positives, those of 8 to 100 up to a tenth more in the
-    /// mean. With 10 bits per key filters of more than 28,000 keys get two more probes. The choice
+    /// A filter takes LevelDB's bytes or slightly fewer. Filters of more than 100,000 random keys
+    /// have about a fifth fewer false positives, those of 8 to 100 up to a tenth more in the mean.
+    /// With 10 bits per key filters of more than 28,000 keys get two more probes. The choice
     /// takes about a microsecond, is the same on every platform, and may change with a version,
     /// which readers do not notice.
     #[must_use]
@@ -259,7 +259,7 @@ impl<B: AsRef<[u8]>> FilterBlockReader<InternalKeyPolicy<BloomFilterPolicy>, B> 
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
-        let policy = BloomFilterPolicy::default();
+        let policy = BloomFilterPolicy::default(); // any reads every filter
         self.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
     }
 }

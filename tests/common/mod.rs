@@ -15,14 +15,14 @@
 //! | `src/` | tests |
 //! |---|---|
 //! | `hash.rs`, `hash/` | `hash_test.rs`, `format/hashing.rs` |
-//! | `bloom/policy.rs`, `bloom/bits/` | `bloom_test.rs`, `format/creating.rs`, `format/lookups.rs` |
+//! | `bloom/policy.rs`, `bloom/bits/` | `bloom_test.rs`, `format/`: `creating`, `lookups`, `least_len` |
 //! | `bloom/builder.rs` | `format/creating.rs` |
 //! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
 //! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
 //! | `bloom/shaping/`: `tuned` | `format/choices.rs`, `rates/tuned.rs`, `rates/tables.rs` |
 //! | `bloom/shaping/`: lengths, rates, runs | `rates/counters.rs`, `rates/sizing.rs`, `rates/runs.rs` |
-//! | `filter_block.rs` | `filter_block_test.rs`, `format/block_builder.rs`, `format/block_hashes.rs`, `format/block_reader.rs` |
+//! | `filter_block.rs` | `filter_block_test.rs`, `format/`: `block_builder`, `block_hashes`, `block_reader`, `min_keys` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |

@@ -25,8 +25,8 @@ const FACTORS: [usize; 8] = [2, 3, 5, 17, 257, 65_537, 71, 109];
 /// Where Euclid's algorithm has such a quotient, a multiple is next to one of 2<sup>16</sup>.
 const NEXT_TO: usize = 128;
 
-/// At most these shares of LevelDB's length are given up, of the first no more than 3 bytes: random
-/// keys pay 5% for each 1%.
+/// One byte in 15 of LevelDB's length is given up at most, up to 3 bytes, and one in 50 of longer
+/// ones: random keys pay 5% for each 1%.
 const SHORTER: [usize; 2] = [15, 50];
 
 /// From so many bits on third probes decide: all their values, below 2<sup>32</sup>, meet in fewer.
@@ -96,7 +96,8 @@ fn length(leveldb: usize) -> usize {
 /// Of the longest lengths that spread the one in which third probes meet least.
 fn long_length(leveldb: usize) -> usize {
     let odd = (leveldb - 1) | 1;
-    // Some bytes, since whole neighbourhoods do not spread. A power of two brings all remainders.
+    // Some bytes, since whole neighbourhoods do not spread, but few of the length's. A power of two
+    // brings all remainders.
     let apart = (odd >> 13).next_power_of_two().clamp(2, 64);
     let lengths = (1..=odd).rev().step_by(apart).filter(|&length| spreads(length));
     let lengths = lengths.take(NUM_LENGTHS).map(|length| (distance(length), length));
@@ -129,6 +130,7 @@ fn distance(num_bytes: usize) -> f64 {
     let squared = |x: u64, times| (0..times).fold(x, |x, _| x * x % 65_537);
     let inverse = [1, 2, 4, 8].iter().fold(num_bits % 65_537, |x, n| squared(x, *n) * x % 65_537);
     let mut least = f64::MAX;
+    // With more wraps, bits or values are further apart than any two.
     for wraps in 1..=6 {
         let times = float(65_537 - wraps * inverse % 65_537);
         for times in [times, times - 65_537.0] {
