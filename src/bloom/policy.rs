@@ -109,9 +109,8 @@ impl BloomFilterPolicy {
     ///
     /// A filter takes LevelDB's bytes or slightly fewer. Filters of more than 100,000 random keys
     /// have about a fifth fewer false positives, those of 8 to 100 up to a tenth more in the mean.
-    /// With 10 bits per key filters of more than 28,000 keys get two more probes. The choice
-    /// takes about a microsecond, is the same on every platform, and may change with a version,
-    /// which readers do not notice.
+    /// With 10 bits per key, more than 28,000 keys get two more probes. The choice takes about a
+    /// microsecond and is the same on every platform; it may change with a version.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }

@@ -96,8 +96,7 @@ fn length(leveldb: usize) -> usize {
 /// Of the longest lengths that spread the one in which third probes meet least.
 fn long_length(leveldb: usize) -> usize {
     let odd = (leveldb - 1) | 1;
-    // Some bytes, since whole neighbourhoods do not spread, but few of the length's. A power of two
-    // brings all remainders.
+    // Some bytes, since whole neighbourhoods do not spread. A power of two brings all remainders.
     let apart = (odd >> 13).next_power_of_two().clamp(2, 64);
     let lengths = (1..=odd).rev().step_by(apart).filter(|&length| spreads(length));
     let lengths = lengths.take(NUM_LENGTHS).map(|length| (distance(length), length));
