@@ -14,8 +14,11 @@ pub(super) fn is_held(lock: &Path) -> bool {
     let device = lock.dev();
     let major = (device >> 8) & 0xfff | (device >> 32) & !0xfff;
     let minor = device & 0xff | (device >> 12) & !0xff;
-    // Of a subvolume, btrfs has two minor numbers.
-    let device = if major == 0 { "00:".into() } else { format!("{major:02x}:{minor:02x}:") };
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounted = format!("{major}:{minor}");
+    // Subvolumes of btrfs have devices that neither mounts nor locks tell: the inode must suffice.
+    let is_mounted = mounts.lines().any(|line| line.split(' ').nth(2) == Some(&mounted));
+    let device = if is_mounted { format!("{major:02x}:{minor:02x}:") } else { String::new() };
     let inode = format!(":{}", lock.ino());
     // Who waits for a lock has one field more.
     let mut files = locks.lines().filter_map(|line| line.split_whitespace().nth(5));
