@@ -129,12 +129,15 @@ impl<'a> Survey<'a> {
         sum
     }
 
-    /// The standard errors of a database's reads today, `BETWEEN` and `OWN`: even if all own keys
-    /// are looked up, which of them match is chance.
+    /// The standard errors of today's reads, `BETWEEN` and `OWN`: even if all own keys are looked
+    /// up, which of them match is chance.
     pub(crate) fn errors_today(&self) -> [f64; 2] {
+        let shares = self.shares.as_ref().filter(|_| self.sample.is_none());
         [BETWEEN, OWN].map(|kind| {
-            let variances = self.tables.iter().flatten().map(|table| table.variances[kind]);
-            1_000.0 * variances.sum::<f64>().sqrt()
+            let error =
+                |i| Some(self.table(i)?.variances[kind].sqrt() * shares.map_or(1.0, |of| of[i]));
+            let errors = (0..self.tables.len()).filter_map(error);
+            1_000.0 * errors.map(|error| error * error).sum::<f64>().sqrt()
         })
     }
 

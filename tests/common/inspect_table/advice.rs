@@ -52,9 +52,12 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
     let (num_unjudged, why) = survey.unjudged();
     let tables = survey.tables.iter().flatten().filter(|table| table.num_keys > 0);
     let num_lacking = tables.filter(|table| matches!(table.filters, Filters::None)).count();
-    let fails = |&(kind, at_random): &(usize, usize)| {
-        let [reads, usual] = [today.reads[kind], today.reads[at_random]];
-        reads >= TIMES * usual && reads >= usual + MORE
+    let errors = survey.errors_today();
+    let fails = |num_errors: f64| {
+        KINDS.iter().any(|&(kind, at_random)| {
+            let [reads, usual] = [today.reads[kind], today.reads[at_random]];
+            reads >= TIMES * usual && reads - usual >= MORE.max(num_errors * errors[kind])
+        })
     };
     let smaller = rows.iter().filter(|row| row.candidate.saves_bytes(today));
     let fewest = smaller.map(|row| row.candidate.num_bytes).min();
@@ -68,8 +71,10 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
     } else if num_lacking > 0 {
         let all = survey.tables.len();
         format!("PROBLEM: tables without filters: {} of {}.", grouped(num_lacking), grouped(all))
-    } else if KINDS.iter().any(fails) {
+    } else if fails(NUM_ERRORS) {
         format!("PROBLEM: the filters fail for keys like yours; {help}.")
+    } else if fails(0.0) {
+        "UNKNOWN: too few keys were looked up to judge the filters.".into()
     } else if let Some(bytes) = fewest {
         let percent = 100.0 - 100.0 * float(bytes) / float(today.num_bytes);
         format!("MEMORY: the filters work, but equally good ones take {percent:.0}% fewer bytes.")

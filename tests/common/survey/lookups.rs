@@ -68,8 +68,8 @@ impl<'a> Asked<'a> {
         reads
     }
 
-    /// The variances of the sampled kinds' reads: as if each lookup matched or not for itself, or
-    /// those of a block together, whichever varies more.
+    /// The variances of the sampled kinds' reads: as if each lookup matched by chance for itself,
+    /// or those of a block together, whichever varies more.
     pub(crate) fn variances(&self, contents: &[u8], reads: Reads) -> [f64; 2] {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         [BETWEEN, OWN].map(|kind| {
@@ -82,7 +82,7 @@ impl<'a> Asked<'a> {
             let of_blocks = blocks.map(|lookups| lookups.iter().map(more).sum::<f64>());
             let of_all_blocks: f64 = of_blocks.map(|more| more * more).sum();
             let of_lookups: f64 = lookups.iter().map(|lookup| lookup.share * lookup.share).sum();
-            of_all_blocks.max(of_lookups * rate * (1.0 - rate))
+            of_all_blocks.max(of_lookups * rate)
         })
     }
 

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use super::levels::database_of_keys;
 use super::tables::with_metaindex;
 use super::{NUM_LOOKUPS, Report, answer, copy_of, golden, read};
 use crate::common::database::Group;
+use crate::common::random::words;
 use crate::common::rewrite_filters;
 use crate::common::terminal::wrapped;
 
@@ -32,6 +34,19 @@ fn the_second_line_is_a_verdict() {
     ] {
         report.line_with(words);
     }
+}
+
+#[test]
+fn a_chance_match_of_few_keys_is_no_verdict() {
+    let mut words = words(46);
+    let mut num_matching = 0;
+    for _ in 0..40 {
+        let mut keys = |n| words.by_ref().map(|key| key.to_be_bytes().into()).take(n).collect();
+        let report = Report::on(&database_of_keys("few", vec![(1, keys(8)), (2, keys(8))]));
+        assert!(!report.has("PROBLEM"), "{:#?}", report.lines);
+        num_matching += usize::from(report.has("UNKNOWN: too few keys were looked up to judge"));
+    }
+    assert!(num_matching > 2);
 }
 
 #[test]
