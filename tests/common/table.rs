@@ -75,6 +75,11 @@ impl<'a> Table<'a> {
         Ok(Self { source, filter, num_meta_blocks, data_blocks: read_index(source, index)? })
     }
 
+    /// The names of the filter block, even if it cannot be read; none if there is none.
+    pub(crate) fn policy_names(&self) -> &[String] {
+        self.filter.as_ref().map_or(&[], |of| &of.policy_names)
+    }
+
     /// The filter block that the metaindex block names first.
     pub(crate) fn filter_block(&self) -> Result<Option<FilterBlock<'a>>, TableError> {
         let Some(FilterEntry { policy_names, handle }) = &self.filter else { return Ok(None) };

@@ -107,8 +107,8 @@ fn plan(
         Some(len) if len == file_len => return Err(Left::Alone(REPAIRED)),
         Some(_) => return Err("its length differs from the MANIFEST's".into()),
     }
-    let block = table.filter_block().ok().flatten();
-    let (names, contents) = block.map(|of| (of.policy_names, of.contents)).unwrap_or_default();
+    let names = table.policy_names();
+    let contents = table.filter_block().ok().flatten().map(|of| of.contents).unwrap_or_default();
     let keys = KeySurvey::of(&table)?;
     let (sample, trailer_len) = (survey.sample.as_ref(), today.place.trailer_len);
     let asked = Asked::of(sample, (&table, trailer_len), &keys.blocks, survey.lookups(i));

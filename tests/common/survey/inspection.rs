@@ -47,18 +47,18 @@ impl Inspection {
     ) -> Result<Self, TableError> {
         let source = source.into();
         let table = Table::open(source)?;
-        let filter_block = table.filter_block();
+        let (names, filter_block) = (table.policy_names(), table.filter_block());
         let survey = KeySurvey::of(&table)?;
         let (filters, keys, today) = match &filter_block {
+            _ if names.iter().any(|name| !NAMES.contains(&&name[..])) => {
+                (Filters::OfUnknownPolicy(names.join(", ")), survey.likeliest(), None)
+            }
             Err(_) => (Filters::Damaged, survey.likeliest(), Some(&[][..])),
             Ok(None) => (Filters::None, survey.likeliest(), Some(&[][..])),
-            Ok(Some(block)) if block.policy_names.iter().all(|name| NAMES.contains(&&name[..])) => {
+            Ok(Some(block)) => {
                 let (filters, keys) = FilterBlock::of(block, &survey, source.len());
                 let today = (filters.num_hidden == 0).then_some(&block.contents[..]);
                 (Filters::Known(filters), keys, today)
-            }
-            Ok(Some(block)) => {
-                (Filters::OfUnknownPolicy(block.policy_names.join(", ")), survey.likeliest(), None)
             }
         };
         let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
