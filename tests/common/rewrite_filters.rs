@@ -49,7 +49,8 @@ pub(crate) fn rewrite(
     }
     if options.bits_per_key.is_some() && !options.force && is_worse(&survey, &plans) {
         let cause = Outcome::failure(format!("{}: {WORSE}", group.title()));
-        return Ok((report(&survey, &plans), cause));
+        let nothing = vec!["Nothing was written.".into()];
+        return Ok(([report(&survey, &plans), nothing].concat(), cause));
     }
     let planned = group.tables.iter().zip(&plans).filter(|(_, plan)| plan.is_ok());
     let directories: BTreeSet<_> = planned.filter_map(|(table, _)| table.path.parent()).collect();

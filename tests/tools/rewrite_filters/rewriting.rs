@@ -189,6 +189,7 @@ fn filters_that_lookups_would_lose_by_are_written_only_by_force_and_never_for_go
     let run = Run::on(&directory, &["--bits-per-key", "3"]);
     assert!(run.cause().contains("nothing was written: lookups would read more"), "{run:?}");
     assert!(files(&directory) == before && run.exit_status == 1);
+    assert!(run.has("Nothing was written."), "{:?}", run.lines);
     let [worse, ..] = Run::on(&directory, &["--bits-per-key", "3", "--force"]).reads();
     let [better, ..] = Run::on(&directory, &[]).reads();
     assert!(worse[1] > 1.5 * worse[0] && 4.0 * better[1] < worse[1], "{worse:?} {better:?}");
