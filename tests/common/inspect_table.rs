@@ -24,8 +24,8 @@ pub(crate) fn report(
     let progress = Progress::start();
     let group = read()?;
     let survey = Survey::of(&group, (num_lookups, true), |step| progress.show(step));
-    if read()? != group {
-        return Err(format!("{}: {WRITTEN}", group.name));
+    if (Group { is_open: group.is_open, ..read()? }) != group {
+        return Err(format!("{}: {WRITTEN}", group.title()));
     }
     // Of a single table that cannot be read, nothing is known but the cause.
     let is_unread = group.name.is_empty() && matches!(survey.tables[..], [Err(_)]);

@@ -34,18 +34,22 @@ pub(crate) fn rewrite(
     options: &Options,
     num_lookups: usize,
 ) -> Result<Report, String> {
+    let read = || {
+        let group = read()?;
+        group.lost.clone().map_or(Ok(()), Err)?;
+        if group.is_open && !options.force {
+            return Err(format!("{}: a program has it open: close it, or --force", group.title()));
+        }
+        Ok(group)
+    };
     let group = read()?;
-    group.lost.clone().map_or(Ok(()), Err)?;
-    if group.is_open && !options.force {
-        return Err(format!("{}: a program has it open: close it, or --force", group.title()));
-    }
     let progress = Progress::start();
     // Divided between at most eight tables.
     let num_lookups = num_lookups.saturating_mul(group.tables.len().div_ceil(8).max(1));
     let mut survey = Survey::of(&group, (num_lookups, false), |step| progress.show(step));
     let mut plans = plan::choose(&survey, options, &progress);
-    if read()? != group {
-        return Err(format!("{}: {WRITTEN}", group.name));
+    if (Group { is_open: group.is_open, ..read()? }) != group {
+        return Err(format!("{}: {WRITTEN}", group.title()));
     }
     if options.bits_per_key.is_some() && !options.force && is_worse(&survey, &plans) {
         let cause = Outcome::failure(format!("{}: {WORSE}", group.title()));

@@ -13,6 +13,7 @@ use crate::common::contents::table_of;
 use crate::common::database::Group;
 use crate::common::drawn;
 use crate::common::inspect_table::{Options, report};
+use crate::common::rewrite_filters::{self, rewrite};
 use crate::common::survey::inspection::Inspection;
 use crate::common::survey::lookups::Lookups;
 use crate::common::table::manifest::Contents;
@@ -175,4 +176,13 @@ fn a_database_that_changes_while_it_is_read_gets_no_figures() {
         let error = read(change).unwrap_err();
         assert!(error.ends_with("written to while it was read: close it and run again"), "{error}");
     }
+    // Whoever opens it need not write.
+    let is_open = Cell::new(true);
+    let read = || {
+        is_open.set(!is_open.get());
+        Ok(Group { is_open: is_open.get(), ..Group::of_paths(&[directory.join("000010.ldb")])? })
+    };
+    assert_eq!(report(read, &Options::default(), 100).unwrap().1.exit_status, 0);
+    let error = rewrite(read, &rewrite_filters::Options::default(), 100).unwrap_err();
+    assert!(error.ends_with("000010.ldb: a program has it open: close it, or --force"), "{error}");
 }
