@@ -48,8 +48,8 @@ pub(crate) const BELOW: &str = "for the reasons below";
 const ALREADY: &str = "with such filters already";
 const UNLISTED: &str = "it has added filters; only a MANIFEST tells its length: name the database";
 
-const ALONE: &str = "without filters; added ones need a MANIFEST: name the directory";
-const NO_ORDER: &str = "without filters and without a known order";
+const ALONE: &str = "without usable filters; added ones need a MANIFEST: name the directory";
+const NO_ORDER: &str = "without usable filters and without a known order";
 const REPAIRED: &str =
     "with added filters that a repair counts to the table: compact it before it gets others";
 

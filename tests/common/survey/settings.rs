@@ -89,7 +89,7 @@ impl Setting {
             }
             Writer::LevelDb => "LevelDB in C++, plyvel, others".into(),
             Writer::Goleveldb => "goleveldb".into(),
-            Writer::ThisCrate => "these files as they are; engines".into(),
+            Writer::ThisCrate => "rewrite_filters; your own engine".into(),
             Writer::PluggedIn => "LevelDB with this crate's policy".into(),
         }
     }

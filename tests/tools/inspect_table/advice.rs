@@ -84,7 +84,7 @@ fn a_database_rewritten_as_recommended_needs_nothing_and_reads_as_the_row_says()
     for name in ["counters", "object_ids"] {
         let directory = copy_of(name, "as_recommended");
         let report = Report::on_golden(name);
-        let row = report.cells_of("  these files as they are; engines")[..3].join(" ");
+        let row = report.cells_of("  rewrite_filters; your own engine")[..3].join(" ");
         let command = report.line_with("--example rewrite_filters -- ");
         let args = command.split_once(" -- ").unwrap().1.split(' ').filter(|&arg| arg != "DIR");
         let args = args.map(Into::into).chain([directory.as_os_str().to_owned()]);

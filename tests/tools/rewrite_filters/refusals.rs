@@ -71,7 +71,7 @@ fn filters_are_added_only_where_equal_keys_are_equal_bytes() {
     let directory = copy_without_filters("accounts", "comparator", "");
     name_comparator(&directory.join("MANIFEST-000002"));
     let run = refused(&directory, 0);
-    assert!(run.has("1 without filters and without a known order"), "{:?}", run.lines);
+    assert!(run.has("1 without usable filters and without a known order"), "{:?}", run.lines);
     // Nothing tells it of a table alone.
     let table = directory.join("000005.ldb");
     assert!(Run::on(&table, &["--add"]).has("need a MANIFEST: name the directory"));
