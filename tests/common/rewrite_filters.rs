@@ -112,7 +112,8 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
         lines.extend(wrapped(&format!("Left as they are: {}.", left.join("; ")), "  "));
     }
     if in_place + appended > 0 {
-        lines.push("Data blocks read needlessly per 1,000 lookups, before and after:".into());
+        let title = format!("{}, before and after:", survey.title_of_reads());
+        lines.extend(wrapped(&title, "  "));
         let both = [Candidate::today(survey), plan::after(survey, plans)].map(|of| {
             let [missing, existing, random, _] = survey.shown(of.reads);
             [missing, existing, random, grouped(of.num_bytes)]
@@ -121,8 +122,8 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
             ["of missing keys", "of existing keys", "of missing random keys", "bytes of filters"];
         let row = |(i, of)| format!("{:>11} {:>11}  {of}", both[0][i], both[1][i]);
         lines.extend(of.iter().enumerate().map(row));
+        lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
     }
-    lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
     if appended > 0 {
         lines.extend(ADDED.map(Into::into));
     }

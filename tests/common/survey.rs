@@ -160,6 +160,17 @@ impl<'a> Survey<'a> {
         [BETWEEN, OWN, RANDOM, OWN_AT_RANDOM].map(|kind| per_1000(reads[kind], lookups[kind]))
     }
 
+    pub(crate) fn title_of_reads(&self) -> String {
+        let is_certain = self.ranges().is_none_or(|ranges| ranges.is_certain);
+        let bound = match (self.unjudged().0, &self.sample) {
+            (1.., _) => ", at least",
+            _ if !is_certain => " (the order of keys is guessed)",
+            (_, Some(sample)) if sample.is_guess => " (missing keys are guessed)",
+            _ => "",
+        };
+        format!("Data blocks read needlessly per 1,000 lookups{bound}")
+    }
+
     /// How many tables are not counted, and why.
     pub(crate) fn unjudged(&self) -> (usize, Vec<String>) {
         if self.shares.is_none() {

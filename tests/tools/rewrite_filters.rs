@@ -63,9 +63,8 @@ impl Run {
     /// Needless reads before and after: of keys that do not exist, of keys that do, of random ones.
     #[track_caller]
     fn reads(&self) -> [[f64; 2]; 3] {
-        let title =
-            self.lines.iter().position(|line| line.starts_with("Data blocks read needlessly"));
-        let rows = &self.lines[title.expect("reads") + 1..][..3];
+        let first = self.lines.iter().position(|line| line.ends_with("  of missing keys"));
+        let rows = &self.lines[first.expect("reads")..][..3];
         let row = |row: &String| {
             let mut cells = row.split_whitespace();
             [(); 2].map(|()| cells.next().unwrap().replace([',', '<'], "").parse().unwrap())

@@ -6,7 +6,7 @@ use crate::common::survey::inspection::Filters;
 use crate::common::survey::lookups::{Candidate, OWN_AT_RANDOM, RANDOM, Reads};
 use crate::common::survey::neighbours::Neighbours;
 use crate::common::survey::sample::{BETWEEN, OWN, Sample};
-use crate::common::survey::settings::Setting;
+use crate::common::survey::settings::{Setting, Writer};
 use crate::common::terminal::{columns, float, grouped, long, wrapped};
 
 /// Each kind of lookups, and what it would be with random hashes.
@@ -44,7 +44,9 @@ pub(crate) fn on_filters(survey: &Survey<'_>, log_len: u64) -> Vec<String> {
     if !rows.is_empty() {
         lines.extend(table(survey, &today, &rows));
     }
-    lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
+    if rows.iter().any(|row| row.setting.writer == Writer::ThisCrate) {
+        lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
+    }
     lines
 }
 
@@ -86,17 +88,10 @@ fn verdict(survey: &Survey<'_>, today: &Candidate, rows: &[Proposal]) -> String 
 }
 
 fn figures(survey: &Survey<'_>, today: &Candidate) -> Vec<String> {
-    let is_certain = survey.ranges().is_none_or(|ranges| ranges.is_certain);
-    let bound = match (survey.unjudged().0, &survey.sample) {
-        (1.., _) => ", at least",
-        _ if !is_certain => " (the order of keys is guessed)",
-        (_, Some(sample)) if sample.is_guess => " (missing keys are guessed)",
-        _ => "",
-    };
     let shown = survey.shown(today.reads);
     let bits = survey.totals().bits_per_key();
     let kinds = ["do not exist", "exist"];
-    let mut lines = vec![format!("Data blocks read needlessly per 1,000 lookups{bound}:")];
+    let mut lines = vec![format!("{}:", survey.title_of_reads())];
     lines.extend(KINDS.iter().zip(kinds).map(|(&(kind, at_random), keys)| {
         let usual = bits.map_or(String::new(), |_| {
             format!("; {} if their hashes were random", shown[at_random])
