@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use plan::{BELOW, Left, Plan};
 
 use crate::common::command_line::{Outcome, Report, paths, unknown};
-use crate::common::database::Group;
+use crate::common::database::{Group, shown};
 use crate::common::inspect_table::WRITTEN;
 use crate::common::survey::Survey;
 use crate::common::survey::inspection::Filters;
 use crate::common::survey::lookups::{Candidate, RANDOM};
 use crate::common::survey::sample::{BETWEEN, OWN};
-use crate::common::table::replace::{prepare, sync_directory};
+use crate::common::table::replace::{left_over, prepare, sync_directory};
 use crate::common::terminal::{Progress, counted, grouped, wrapped};
 
 mod plan;
@@ -58,11 +59,12 @@ pub(crate) fn rewrite(
     }
     let planned = group.tables.iter().zip(&plans).filter(|(_, plan)| plan.is_ok());
     let directories: BTreeSet<_> = planned.filter_map(|(table, _)| table.path.parent()).collect();
-    let is_whole = survey.tables.iter().all(Result::is_ok);
     for directory in &directories {
-        prepare(directory, is_whole && !options.dry_run)
-            .map_err(|error| format!("{}: {error}", group.title()))?;
+        prepare(directory).map_err(|error| format!("{}: {error}", group.title()))?;
     }
+    let removes = survey.tables.iter().all(Result::is_ok) && !options.dry_run;
+    let left_over =
+        left_over_beside(&group, removes).map_err(|error| format!("{}: {error}", group.title()))?;
     for (i, plan) in plans.iter_mut().enumerate().filter(|_| !options.dry_run) {
         progress.show(&format!("written: {i} of {} tables", group.tables.len()));
         if let Err(error) = plan.as_ref().map_or(Ok(()), |of| of.carry_out(&group.tables[i].path)) {
@@ -70,6 +72,9 @@ pub(crate) fn rewrite(
         }
     }
     let mut lines = report(&survey, &plans);
+    for path in left_over.iter().filter(|_| !removes) {
+        lines.extend(wrapped(&format!("Left over by an interrupted run: {}", shown(path)), "  "));
+    }
     if options.dry_run {
         lines.push("Nothing was written (--dry-run).".into());
     }
@@ -88,6 +93,14 @@ pub(crate) fn rewrite(
         }
     }
     Ok((lines, outcome))
+}
+
+/// What interrupted runs left beside the tables, also if it `removes` that.
+fn left_over_beside(group: &Group, removes: bool) -> io::Result<Vec<PathBuf>> {
+    let directories: BTreeSet<_> = group.tables.iter().filter_map(|of| of.path.parent()).collect();
+    let paths = directories.into_iter().map(left_over).collect::<Result<Vec<_>, _>>()?.concat();
+    paths.iter().filter(|_| removes).try_for_each(fs::remove_file)?;
+    Ok(paths)
 }
 
 /// Whether a kind of lookups would lose more than a sample may be wrong by.

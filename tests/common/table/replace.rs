@@ -113,17 +113,19 @@ pub(crate) fn replace(
     replaced
 }
 
-/// Tries whether a file can be made in the directory, and removes what interrupted runs left there.
-pub(crate) fn prepare(directory: &Path, removes: bool) -> Result<(), Box<dyn Error>> {
-    fs::remove_file(create_in(directory)?.1)?;
-    for entry in fs::read_dir(directory.join("."))?.filter(|_| removes) {
-        let path = entry?.path();
+/// Tries whether a file can be made in the directory.
+pub(crate) fn prepare(directory: &Path) -> Result<(), Box<dyn Error>> {
+    Ok(fs::remove_file(create_in(directory)?.1)?)
+}
+
+/// What interrupted runs left in the directory.
+pub(crate) fn left_over(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(directory.join("."))?.map(|entry| Ok(entry?.path()));
+    let is_temporary = |path: &PathBuf| {
         let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        if name.starts_with(TEMPORARY[0]) && name.ends_with(TEMPORARY[1]) {
-            fs::remove_file(&path)?;
-        }
-    }
-    Ok(())
+        name.starts_with(TEMPORARY[0]) && name.ends_with(TEMPORARY[1])
+    };
+    paths.filter(|path| path.as_ref().map_or(true, is_temporary)).collect()
 }
 
 /// A temporary file of a name that nobody else has: if another run removes it, renaming fails.
