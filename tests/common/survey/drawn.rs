@@ -79,8 +79,8 @@ impl Drawn {
     fn add_blocks(&mut self, tables: &Tables<'_>, table: &Table<'_>, blocks: &[(usize, usize)]) {
         let order = tables.order(blocks[0].0);
         let mut budget = table.key_budget();
-        // The last key of each form, until there is a gap between the blocks.
-        let mut last: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        // The last key of each form, until there is a gap between the blocks, or many bytes.
+        let (mut last, mut num_bytes): (BTreeMap<Vec<u8>, Vec<u8>>, _) = (BTreeMap::new(), 0);
         for adjacent in blocks.chunk_by(|(_, a), (_, b)| a + 1 == *b) {
             for block in adjacent.iter().filter_map(|&(_, place)| table.data_blocks().get(place)) {
                 // The error is reported when the whole table is read.
@@ -90,11 +90,20 @@ impl Drawn {
                         Some(last) if last != key => self.add(order, last, Some(key)),
                         _ => (),
                     }
+                    num_bytes += key.len();
+                    if num_bytes > MAX_BYTES {
+                        num_bytes = 0;
+                        self.add_last(order, &mut last);
+                    }
                 });
             }
-            for last in mem::take(&mut last).into_values() {
-                self.add(order, last, None);
-            }
+            self.add_last(order, &mut last);
+        }
+    }
+
+    fn add_last(&mut self, order: usize, last: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+        for last in mem::take(last).into_values() {
+            self.add(order, last, None);
         }
     }
 

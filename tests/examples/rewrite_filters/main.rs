@@ -15,7 +15,7 @@ use common::terminal::print;
 #[path = "../../common/mod.rs"]
 mod common;
 
-const HELP: [&str; 21] = [
+const HELP: [&str; 22] = [
     "First a backup, which is free: cp -al DIR DIR.bak",
     "Then close the database. One whose LOCK is held is refused, but a program in",
     "another container cannot be seen, nor one that opens it while this runs.",
@@ -34,6 +34,7 @@ const HELP: [&str; 21] = [
     "Keys, values, owner and mode stay; ACLs, extended attributes and hard links do",
     "not. Each new file is checked, and renamed if nobody has changed the table: a",
     "crash leaves the old or the new one. Damaged data and foreign tables are left.",
+    "It takes memory of up to about four times the largest table.",
     "Exit status: 0 done, or nothing to do; 1 a table cannot be read or written, or",
     "its filters are not usable; 2 wrong usage; 3 done, but filters that differ from",
     "their policy's were left.",
