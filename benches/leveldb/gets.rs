@@ -178,7 +178,7 @@ fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) 
 fn filter_block_len(table: &Path) -> usize {
     let file = fs::read(table).unwrap();
     let filter_block = Table::open(&file).unwrap().filter_block().unwrap();
-    filter_block.expect("a filter block").contents.len()
+    filter_block.expect("a filter block").len()
 }
 
 pub(crate) fn report(options: &Options, machine: &str, all: &[[Gets; 2]]) -> Vec<String> {

@@ -42,14 +42,6 @@ pub(crate) struct Table<'a> {
     data_blocks: Vec<DataBlock>,
 }
 
-/// A table's filters, and the name of the policy that made them.
-#[derive(Debug)]
-pub(crate) struct FilterBlock<'a> {
-    /// Several if the metaindex block has several entries for one block.
-    pub(crate) policy_names: Vec<String>,
-    pub(crate) contents: Cow<'a, [u8]>,
-}
-
 /// Where a data block lies in the file and among the keys.
 #[derive(Debug)]
 pub(crate) struct DataBlock {
@@ -75,16 +67,16 @@ impl<'a> Table<'a> {
         Ok(Self { source, filter, num_meta_blocks, data_blocks: read_index(source, index)? })
     }
 
-    /// The names of the filter block, even if it cannot be read; none if there is none.
+    /// The policies of the filter block, even if it cannot be read; none if there is none. Several
+    /// if the metaindex block has several entries for one block.
     pub(crate) fn policy_names(&self) -> &[String] {
         self.filter.as_ref().map_or(&[], |of| &of.policy_names)
     }
 
     /// The filter block that the metaindex block names first.
-    pub(crate) fn filter_block(&self) -> Result<Option<FilterBlock<'a>>, TableError> {
-        let Some(FilterEntry { policy_names, handle }) = &self.filter else { return Ok(None) };
-        let contents = handle.ok_or(TableError::CorruptHandle)?.read(self.source)?;
-        Ok(Some(FilterBlock { policy_names: policy_names.clone(), contents }))
+    pub(crate) fn filter_block(&self) -> Result<Option<Cow<'a, [u8]>>, TableError> {
+        let Some(FilterEntry { handle, .. }) = &self.filter else { return Ok(None) };
+        handle.ok_or(TableError::CorruptHandle)?.read(self.source).map(Some)
     }
 
     pub(crate) fn data_blocks(&self) -> &[DataBlock] {

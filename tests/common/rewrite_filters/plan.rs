@@ -108,7 +108,7 @@ fn plan(
         Some(_) => return Err("its length differs from the MANIFEST's".into()),
     }
     let names = table.policy_names();
-    let contents = table.filter_block().ok().flatten().map(|of| of.contents).unwrap_or_default();
+    let contents = table.filter_block().ok().flatten().unwrap_or_default();
     let keys = KeySurvey::of(&table)?;
     let (sample, trailer_len) = (survey.sample.as_ref(), today.place.trailer_len);
     let asked = Asked::of(sample, (&table, trailer_len), &keys.blocks, survey.lookups(i));

@@ -8,7 +8,7 @@ use leveldb_filter::{
 };
 
 use crate::common::random::key_with_hash;
-use crate::common::table::{self, Table, TableError};
+use crate::common::table::{Table, TableError};
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
@@ -139,11 +139,10 @@ pub(crate) struct FilterBlock {
 impl FilterBlock {
     /// Returns the filters, and the keys that they were made from.
     pub(crate) fn of<'a>(
-        block: &table::FilterBlock<'_>,
+        contents: &[u8],
         survey: &'a KeySurvey,
         file_len: u64,
     ) -> (Self, &'a Keys) {
-        let contents = &block.contents[..];
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         let fits = survey.candidates.iter().map(|keys| {
             let shapes = shapes_if_remade(contents, &survey.blocks, &keys.hashes);

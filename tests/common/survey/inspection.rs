@@ -55,9 +55,9 @@ impl Inspection {
             }
             Err(_) => (Filters::Damaged, survey.likeliest(), Some(&[][..])),
             Ok(None) => (Filters::None, survey.likeliest(), Some(&[][..])),
-            Ok(Some(block)) => {
-                let (filters, keys) = FilterBlock::of(block, &survey, source.len());
-                let today = (filters.num_hidden == 0).then_some(&block.contents[..]);
+            Ok(Some(contents)) => {
+                let (filters, keys) = FilterBlock::of(contents, &survey, source.len());
+                let today = (filters.num_hidden == 0).then_some(&contents[..]);
                 (Filters::Known(filters), keys, today)
             }
         };

@@ -75,9 +75,9 @@ impl Filters {
         let table = Table::open(new)?;
         let filters = table.filter_block()?.ok_or(WRONG)?;
         let mut is_right = has_data_of(old, new)?
-            && filters.policy_names == self.policy_names
+            && table.policy_names() == self.policy_names
             && (self.is_appended || new.len() == old.len());
-        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters.contents[..]);
+        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters[..]);
         for block in table.data_blocks() {
             table.visit_keys(block, |key| {
                 let user_key = &key[..key.len().saturating_sub(self.trailer_len)];

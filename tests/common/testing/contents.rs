@@ -71,19 +71,6 @@ pub(crate) fn table_of(policy: impl FilterPolicy, keys: &[&[u8]], value_len: usi
     file
 }
 
-/// A table with one block of one key, and a filter block of these bytes.
-pub(crate) fn with_filter_block(filter_block: &[u8]) -> Vec<u8> {
-    let key = b"key\x01\0\0\0\0\0\0\0";
-    let mut file = Vec::new();
-    let data = append_block(&mut file, &block(&[(0, key, b"value")]), UNCOMPRESSED);
-    let filters = append_block(&mut file, filter_block, UNCOMPRESSED);
-    let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &filters)]);
-    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
-    let index = append_block(&mut file, &block(&[(0, key, &data)]), UNCOMPRESSED);
-    append_footer(&mut file, &[metaindex, index].concat());
-    file
-}
-
 /// Entries of a block: a key of this length, and then copies of it that share all its bytes.
 pub(crate) fn repeated(key_len: usize, value: &[u8], num_keys: usize) -> Vec<u8> {
     let (key_len, key) = (varint(key_len), vec![b'k'; key_len]);

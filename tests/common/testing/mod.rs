@@ -52,9 +52,9 @@ pub fn assert_filters_are_rebuilt(
     base_lg: u8,
 ) -> Vec<Vec<u8>> {
     let filter_block = table.filter_block().unwrap().expect("a filter block");
-    assert_eq!(filter_block.policy_names, [policy.name()]);
+    assert_eq!(table.policy_names(), [policy.name()]);
     let mut keys = Vec::new();
-    let reader = FilterBlockReader::new(policy, &filter_block.contents);
+    let reader = FilterBlockReader::new(policy, &filter_block);
     let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
     builder.start_block(0);
     for block in table.data_blocks() {
@@ -70,7 +70,7 @@ pub fn assert_filters_are_rebuilt(
         }
         builder.start_block(block.end);
     }
-    assert!(builder.finish() == *filter_block.contents, "the rebuilt filter block differs");
+    assert!(builder.finish() == *filter_block, "the rebuilt filter block differs");
     keys
 }
 

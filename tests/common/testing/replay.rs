@@ -47,8 +47,7 @@ impl Replay {
                 index_key: block.index_key.clone(),
             });
             let blocks = blocks.collect();
-            let filter_block = table.filter_block().unwrap();
-            let filter_block = filter_block.map_or(Vec::new(), |block| block.contents.into_owned());
+            let filter_block = table.filter_block().unwrap().unwrap_or_default().into_owned();
             // `Get` consults the newest table of level 0 first.
             let place = (level, if level == 0 { u64::MAX - number } else { number });
             (place, ReplayedTable { contents, blocks, filter_block })

@@ -59,7 +59,7 @@ fn number(count: usize) -> f64 {
 /// How many of 1,000 lookups read a data block.
 fn reads_of(file: &Vec<u8>, keys: &[&[u8]]) -> f64 {
     let table = Table::open(file).unwrap();
-    let filters = table.filter_block().unwrap().unwrap().contents;
+    let filters = table.filter_block().unwrap().unwrap();
     let reads = keys.iter().filter(|key| {
         let blocks = table.data_blocks();
         let block = blocks.get(blocks.partition_point(|block| &block.index_key[..] < **key));

@@ -8,7 +8,7 @@ use leveldb_filter::BloomFilterPolicy;
 
 use super::levels::database_of_keys;
 use super::{Report, answer, directory_of, golden, golden_table};
-use crate::common::contents::{self, table_of};
+use crate::common::contents::table_of;
 use crate::common::inspect_table::Options;
 use crate::common::random::words;
 use crate::common::survey::filters::FilterBlock;
@@ -152,18 +152,6 @@ fn inspected(file: &Vec<u8>) -> FilterBlock {
     let table = Inspection::of(file, lookups, None).unwrap();
     let Filters::Known(filters) = table.filters else { panic!("no filters") };
     filters
-}
-
-#[test]
-fn filters_that_overlap_may_have_more_bits_than_32_bits_can_say() {
-    // Every other filter consists of all bytes before the offsets.
-    let (len, num_filters) = (1u32 << 16, 1 << 14);
-    let offsets = [0, len].map(u32::to_le_bytes).concat().repeat(num_filters);
-    let contents = [vec![0; 1 << 16], offsets, len.to_le_bytes().to_vec(), vec![0]].concat();
-    let file = contents::with_filter_block(&contents);
-    let filters = inspected(&file);
-    let num_bits = (file.len() as u64).min(2 * num_filters as u64) / 2 * ((1 << 16) - 1) * 8;
-    assert_eq!(filters.num_bits, usize::try_from(num_bits).unwrap_or(usize::MAX));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn assert_no_key_is_lost(old: &[u8], new: &[u8], trailer_len: usize) {
     assert_eq!(new[index.end..][..48], new[new.len() - 48..]);
     let table = Table::open(new).unwrap();
     let filters = table.filter_block().unwrap().unwrap();
-    let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters.contents[..]);
+    let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters[..]);
     for block in table.data_blocks() {
         let found = |key: &[u8]| {
             assert!(reader.key_may_match(block.offset(), &key[..key.len() - trailer_len]));
@@ -218,7 +218,7 @@ fn tables_without_filters_get_some_only_if_asked() {
 }
 
 fn names_of_filters(file: &[u8]) -> Vec<String> {
-    Table::open(file).unwrap().filter_block().unwrap().unwrap().policy_names
+    Table::open(file).unwrap().policy_names().to_vec()
 }
 
 #[test]
