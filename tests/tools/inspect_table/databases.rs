@@ -2,7 +2,6 @@
 
 use super::{Report, answer, assert_near, golden};
 use crate::common::database::ranges::num_meeting;
-use crate::common::drawn;
 use crate::common::table::manifest::Contents;
 
 /// Level and number.
@@ -108,17 +107,6 @@ fn tables_whose_ranges_meet_are_counted_and_reported() {
         (&[(1, 90), (2, 3), (4, 5), (91, 95)], 3),
     ] {
         assert_eq!(of(ranges), number, "{ranges:?}");
-    }
-    let mut number = drawn(45);
-    for _ in 0..1_000 {
-        let mut byte = |max| u8::try_from(number(max)).unwrap();
-        let num_tables = byte(12);
-        let range = |smallest: u8, len| (smallest, smallest + len);
-        let ranges: Vec<_> = (0..num_tables).map(|_| range(byte(100), byte(30))).collect();
-        let meets = |(i, a): &(usize, &(u8, u8))| {
-            ranges.iter().enumerate().any(|(j, b)| *i != j && a.0 <= b.1 && b.0 <= a.1)
-        };
-        assert_eq!(of(&ranges), ranges.iter().enumerate().filter(meets).count(), "{ranges:?}");
     }
     for (name, words) in [
         ("levels", "5 of 5 tables have keys between those of others: LevelDB compacts them after"),

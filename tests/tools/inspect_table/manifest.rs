@@ -3,7 +3,7 @@
 use crate::common::random::words;
 use crate::common::table::crc32c::masked_crc32c_of;
 use crate::common::table::log::{LogError, LogReader};
-use crate::common::table::manifest::{Contents, Manifest, ManifestError, manifest_name};
+use crate::common::table::manifest::{Contents, Manifest, ManifestError};
 use crate::common::table::writer::varint;
 
 const FULL: u8 = 1;
@@ -159,15 +159,4 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
     assert_eq!(comparator(&[]), None);
     assert_eq!(comparator(&[b"\x01\x03abc"]).as_deref(), Some("abc"));
     assert_eq!(comparator(&[b"\x01\x03abc", b"\x01\x01\xff"]).as_deref(), Some("\u{fffd}"));
-}
-
-#[test]
-fn current_names_a_manifest_beside_it_and_nothing_else() {
-    assert_eq!(manifest_name(b"MANIFEST-000002\n"), Ok("MANIFEST-000002"));
-    assert_eq!(manifest_name(b"MANIFEST-2\n"), Ok("MANIFEST-2"));
-    for name in ["", "MANIFEST-", "MANIFEST-000002\n", "../MANIFEST-000002", "000005.ldb"] {
-        let current = format!("{name}\n");
-        assert_eq!(manifest_name(current.as_bytes()), Err("CURRENT names no MANIFEST"));
-    }
-    assert!(manifest_name(b"MANIFEST-00000\xff\n").is_err());
 }

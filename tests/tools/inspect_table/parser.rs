@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io;
 
 use super::{directory_of, golden_table};
-use crate::common::block_keys;
 use crate::common::contents::{Contents, repeated};
 use crate::common::table::snappy::SnappyError;
 use crate::common::table::writer::{SNAPPY, block, handle};
@@ -19,28 +18,6 @@ fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableEr
         table.visit_keys(block, |_key| num_keys += 1)?;
     }
     Ok((table.data_blocks().len(), num_keys))
-}
-
-#[test]
-fn tables_are_read_with_and_without_filters_and_compression() {
-    let data = Contents::new().data;
-    let file = Contents::new().to_file();
-    // One literal: the length of all, then that of the literal.
-    let len = u8::try_from(data.len()).unwrap();
-    let compressed = [&[len, (len - 1) << 2][..], &data].concat();
-    let compressed = Contents::of_data(compressed).to_file_of_type(SNAPPY);
-    for file in [&file, &compressed] {
-        assert_eq!(read_all(file), Ok((1, 4)));
-        let table = Table::open(file).unwrap();
-        let [block] = table.data_blocks() else { panic!("one data block") };
-        let keys = block_keys(&table, block).unwrap();
-        assert_eq!(keys, [&b"apple"[..], b"apricot", b"pear", b"plum"]);
-        assert_eq!(block.index_key, b"q");
-        assert_eq!(table.filter_block().unwrap().unwrap(), data);
-    }
-    let file = Contents { metaindex: block(&[]), ..Contents::new() }.to_file();
-    assert!(Table::open(&file).unwrap().filter_block().unwrap().is_none());
-    assert_eq!(read_all(&file), Ok((1, 4)));
 }
 
 #[test]

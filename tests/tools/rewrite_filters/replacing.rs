@@ -40,20 +40,6 @@ fn a_file_that_another_program_changes_meanwhile_is_left_to_it() {
     }
 }
 
-#[test]
-fn a_file_is_replaced_only_by_what_was_read_back_and_checked() {
-    let directory = directory_of("replaced", &[("000005.ldb", b"old")]);
-    let path = directory.join("000005.ldb");
-    let before = files(&directory);
-    let refused = replace(&path, |read_back| {
-        assert_eq!((read_back, &fs::read(&path).unwrap()[..]), (&b"new"[..], &b"old"[..]));
-        Err("wrong".into())
-    });
-    assert_eq!((refused.unwrap_err().to_string(), files(&directory)), ("wrong".into(), before));
-    replace(&path, |_| Ok(())).unwrap();
-    assert_eq!((&fs::read(&path).unwrap()[..], files(&directory).len()), (&b"new"[..], 1));
-}
-
 #[cfg(unix)]
 #[test]
 fn owner_and_permissions_stay() {
