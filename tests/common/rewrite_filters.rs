@@ -63,8 +63,8 @@ pub(crate) fn rewrite(
         prepare(directory).map_err(|error| format!("{}: {error}", group.title()))?;
     }
     let removes = survey.tables.iter().all(Result::is_ok) && !options.dry_run;
-    let left_over =
-        left_over_beside(&group, removes).map_err(|error| format!("{}: {error}", group.title()))?;
+    let left_over = left_over_beside(&survey, removes)
+        .map_err(|error| format!("{}: {error}", group.title()))?;
     for (i, plan) in plans.iter_mut().enumerate().filter(|_| !options.dry_run) {
         progress.show(&format!("written: {i} of {} tables", group.tables.len()));
         if let Err(error) = plan.as_ref().map_or(Ok(()), |of| of.carry_out(&group.tables[i].path)) {
@@ -95,9 +95,10 @@ pub(crate) fn rewrite(
     Ok((lines, outcome))
 }
 
-/// What interrupted runs left beside the tables, also if it `removes` that.
-fn left_over_beside(group: &Group, removes: bool) -> io::Result<Vec<PathBuf>> {
-    let directories: BTreeSet<_> = group.tables.iter().filter_map(|of| of.path.parent()).collect();
+/// What interrupted runs left beside tables that can be read, which it may remove.
+fn left_over_beside(survey: &Survey<'_>, removes: bool) -> io::Result<Vec<PathBuf>> {
+    let tables = survey.group.tables.iter().zip(&survey.tables).filter(|(_, of)| of.is_ok());
+    let directories: BTreeSet<_> = tables.filter_map(|(table, _)| table.path.parent()).collect();
     let paths = directories.into_iter().map(left_over).collect::<Result<Vec<_>, _>>()?.concat();
     paths.iter().filter(|_| removes).try_for_each(fs::remove_file)?;
     Ok(paths)

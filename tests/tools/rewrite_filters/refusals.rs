@@ -64,6 +64,9 @@ fn foreign_and_damaged_databases_are_left_with_a_reason() {
     let run = refused(&directory_of("foreign", &files), 1);
     assert!(run.has("1 for the reasons below; 1 without keys"), "{:?}", run.lines);
     assert!(run.cause().contains("not a LevelDB table"));
+    let paths = ["000005.ldb", "missing/6.ldb"].map(|name| directory.join(name)).into();
+    let run = Run::of(&Options { paths, ..Options::default() });
+    assert!(run.has("1 for the reasons below"), "{:?}", run.lines);
 }
 
 #[test]
