@@ -18,9 +18,7 @@ use crate::common::survey::inspection::Inspection;
 use crate::common::survey::lookups::Lookups;
 use crate::common::table::manifest::Contents;
 
-#[test]
-fn damaged_tables_are_read_or_refused() {
-    let num_damaged = 100;
+fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
     let mut number = drawn(8);
     let mut num_read = 0;
     for file in
@@ -51,6 +49,17 @@ fn damaged_tables_are_read_or_refused() {
     }
     // Some damage changes only values or filters.
     assert!((num_damaged..19 * num_damaged).contains(&(20 * num_read)), "{num_read}");
+}
+
+#[test]
+fn damaged_tables_are_read_or_refused() {
+    assert_damaged_tables_are_read_or_refused(100);
+}
+
+#[test]
+#[ignore = "takes seconds"]
+fn ten_thousand_damaged_tables_are_read_or_refused() {
+    assert_damaged_tables_are_read_or_refused(10_000);
 }
 
 /// Gives the comparator another name.
