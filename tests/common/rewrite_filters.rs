@@ -8,7 +8,7 @@ use std::{fs, io};
 use plan::{BELOW, Left, Plan};
 
 use crate::common::command_line::{Outcome, Report, paths, unknown};
-use crate::common::database::{Group, shown};
+use crate::common::database::Group;
 use crate::common::inspect_table::WRITTEN;
 use crate::common::survey::Survey;
 use crate::common::survey::inspection::Filters;
@@ -72,8 +72,8 @@ pub(crate) fn rewrite(
         }
     }
     let mut lines = report(&survey, &plans);
-    for path in left_over.iter().filter(|_| !removes) {
-        lines.extend(wrapped(&format!("Left over by an interrupted run: {}", shown(path)), "  "));
+    for name in left_over.iter().filter(|_| !removes).filter_map(|path| path.file_name()) {
+        lines.push(format!("Left over by an interrupted run: {}", name.to_string_lossy()));
     }
     if options.dry_run {
         lines.push("Nothing was written (--dry-run).".into());
