@@ -12,8 +12,8 @@ use crate::{BloomHash, FilterPolicy};
 /// the file offset of a data block, past the 5-byte trailer of the one before, then `add_key` for
 /// each of its keys. See [`FilterBlockReader`] for the bytes.
 ///
-/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles, or with a policy
-/// that gives no [hashes](FilterPolicy::key_hash) waits itself.
+/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles, or waits itself
+/// if the policy gives no [hashes](FilterPolicy::key_hash).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -48,6 +48,8 @@ pub struct FilterBlockBuilder<P> {
     filters_len: usize,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,
+    /// What a constant function can ask of them.
+    has_filters: bool,
 }
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
@@ -64,23 +66,24 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             result: Vec::new(),
             filters_len: 0,
             filter_offsets: Vec::new(),
+            has_filters: false,
         }
     }
 
     /// Makes a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 11 is LevelDB's 2 KiB;
     /// 19, with [tuned](crate::BloomFilterPolicy::tuned) filters and 4,000 [keys at
-    /// least](Self::with_min_keys), is recommended; 63 makes one filter for the table. Every reader
-    /// takes the number from the block.
+    /// least](Self::with_min_keys), is recommended; 63 makes one filter. Readers take any.
     ///
     /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least from them. A
     /// lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
     ///
     /// # Panics
     ///
-    /// If `base_lg` is above 63.
+    /// If `base_lg` is above 63, or if a filter has been made for another one.
     #[must_use]
     pub const fn with_base_lg(mut self, base_lg: u8) -> Self {
         assert!(base_lg < 64, "base_lg above 63");
+        assert!(!self.has_filters, "filters have been made for another base_lg");
         self.base_lg = base_lg;
         self
     }
@@ -113,8 +116,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
     /// First makes the missing filters of all earlier ranges, in the policy's time and time linear
-    /// in their number. Each takes a 4-byte offset, for which a far too large `block_offset` may
-    /// take more memory than there is, and abort the process.
+    /// in their number. A far too large `block_offset` may take more memory for their 4-byte
+    /// offsets than there is, and abort the process.
     ///
     /// # Panics
     ///
@@ -125,7 +128,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the filters reach 4 GiB, where the format's offsets end; later calls then panic, too.
     pub fn start_block(&mut self, block_offset: u64) {
         let mut base_lg = self.base_lg;
-        if self.filter_offsets.is_empty() && (1..self.min_keys).contains(&self.num_pending()) {
+        if !self.has_filters && (1..self.min_keys).contains(&self.num_pending()) {
             while base_lg < 63 && block_offset >> base_lg > 0 {
                 base_lg += 1;
             }
@@ -197,6 +200,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.keys.clear();
         self.ends.clear();
         self.filter_offsets.push(offset);
+        self.has_filters = true;
     }
 
     fn next_offset(&self) -> u32 {

@@ -4,8 +4,8 @@ use crate::{BloomHash, FilterPolicy};
 
 /// For engines that pass internal keys to their filter blocks: makes filters of the user keys.
 ///
-/// A lookup does not know the trailer of the entry that it seeks. This policy drops the trailers
-/// and passes the user keys to the policy that it wraps, under that policy's name, as LevelDB does.
+/// A lookup does not know the trailer of the entry that it seeks. So this passes the user keys to
+/// the policy that it wraps, under that policy's name, as LevelDB does.
 ///
 /// **Never pass it a user key**: without its last 8 bytes that is another key. Look up user keys
 /// with the inner policy, which reads the same filters. Engines that take a policy [drop the

@@ -123,8 +123,7 @@ impl BloomFilterPolicy {
     /// mean, instead of most. With smaller values longer ranges do more.
     ///
     /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
-    /// [`for_runs`](Self::for_runs) and
-    /// [`for_false_positive_rate`](Self::for_false_positive_rate) do not count what it adds.
+    /// `for_runs` and `for_false_positive_rate` do not count what it adds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -168,9 +167,8 @@ impl BloomFilterPolicy {
     /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
     /// most of the sum, of random keys, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
-    /// levels that each have ten times the keys of the one above have about 2.2 times fewer false
-    /// positives than with LevelDB's 10 bits per key if they are three, 2.9 times if four. For
-    /// filters of 100 keys and more: of fewer, what a byte is worth is hardly known.
+    /// three levels of ever ten times the keys have about 2.2 times, four 2.9 times fewer false
+    /// positives than with LevelDB's 10 bits per key. For filters of 100 keys and more.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
     /// `total_len` bytes, the probe counts included, and fewer where that costs less than 1%, since
@@ -201,8 +199,7 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// With "capacity overflow", if the number of bits, or that of 7 bytes more than a least
-    /// length, exceeds a `usize`.
+    /// If the number of bits, or that of 7 bytes more than a least length, exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
@@ -227,8 +224,7 @@ impl BloomFilterPolicy {
         })
     }
 
-    /// [`BloomFilter::hashes_may_match`] for any bytes: overwrites `matches[i]` with the answer of
-    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]`.
+    /// [`BloomFilter::hashes_may_match`] for any bytes, with LevelDB's answers.
     ///
     /// # Panics
     ///

@@ -229,6 +229,10 @@ fn probe_counts_and_base_lgs_out_of_range_panic() {
         let message = "base_lg above 63";
         assert_panics(message, || _ = FilterBlockBuilder::new(POLICY).with_base_lg(base_lg));
     }
+    // With a filter for 2 KiB, another range would lose its keys.
+    let mut builder = FilterBlockBuilder::new(POLICY).with_base_lg(0).with_base_lg(11);
+    builder.start_block(2_048);
+    assert_panics("made for another base_lg", || _ = builder.with_base_lg(0));
 }
 
 #[test]
