@@ -47,6 +47,9 @@ fn hash_few<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 /// Hashes as many keys as there are hashes.
 #[inline]
 pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
+    if keys.len() < GROUP {
+        return hash_few(keys, hashes);
+    }
     let mut done = 0; // the keys before this one
     for (index, group) in keys.chunks_exact(GROUP).enumerate() {
         let len = group[0].as_ref().len();
