@@ -48,7 +48,7 @@ pub struct FilterBlockBuilder<P> {
     filters_len: usize,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,
-    /// What a constant function can ask of them.
+    /// Whether there are any, which a constant function cannot ask the vector.
     has_filters: bool,
 }
 
@@ -92,9 +92,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// depends on its keys, not on bytes.
     ///
     /// While there is no filter, and some keys but fewer wait, [`start_block`](Self::start_block)
-    /// doubles the range until it reaches the new data block, at most to 2<sup>63</sup> bytes: with
-    /// data blocks of one size, about twice `min_keys` keys wait at most. The first filter decides
-    /// for the whole table, so keep a range of 512 KiB at least:
+    /// doubles the range until it reaches the new data block: with data blocks of one size, about
+    /// twice `min_keys` keys wait at most. The first filter decides for all: keep 512 KiB at least.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -269,7 +268,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.frame.base_lg
     }
 
-    /// The number of filters, including those of ranges without keys; 0 for a malformed block.
+    /// The number of filters, including those of ranges without keys. 0 for a malformed block:
+    /// shorter than 5 bytes, an array of offsets that starts outside, or a `base_lg` of 64 or more.
     #[must_use]
     pub const fn num_filters(&self) -> usize {
         self.frame.num_filters

@@ -33,9 +33,8 @@ pub trait FilterPolicy: Send + Sync {
     /// misread, and reject their keys.
     fn name(&self) -> &str;
 
-    /// Appends a filter for `keys` to `dst`, whose present bytes stay unchanged.
-    ///
-    /// Keys may repeat and come in any order. LevelDB passes them in its comparator's order.
+    /// Appends a filter for `keys` to `dst`, whose present bytes stay as they are. Keys may repeat
+    /// and come in any order; LevelDB passes them in its comparator's order.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);
 
     /// Whether `key` may be among the keys from which `filter` was made.

@@ -22,8 +22,7 @@ impl BloomFilterShape {
     /// measured: 0.01 for 1%.
     ///
     /// Makes filters of keys, always the same ones, and looks others up in them. So the result is
-    /// right for any shape and any number of keys, also for large filters, where the textbook's
-    /// `(1 - e^(-probes / bits_per_key))^probes` is too low.
+    /// right for any shape, also of large filters, where the textbook's formula is too low.
     ///
     /// The standard error is about 1% of rates above 0.02%; of far lower ones only the order of
     /// magnitude is known, or 0 returned. Takes some 20 ms, up to seconds for low rates and large

@@ -128,14 +128,14 @@ fn report(survey: &Survey<'_>, plans: &[Result<Plan, Left>]) -> Vec<String> {
     if in_place + appended > 0 {
         let title = format!("{}, before and after:", survey.title_of_reads());
         lines.extend(wrapped(&title, "  "));
-        let both = [Candidate::today(survey), plan::after(survey, plans)].map(|of| {
-            let [missing, existing, random, _] = survey.shown(of.reads);
-            [missing, existing, random, grouped(of.num_bytes)]
+        let figures = [Candidate::today(survey), plan::after(survey, plans)].map(|filters| {
+            let [missing, existing, random, _] = survey.shown(filters.reads);
+            [missing, existing, random, grouped(filters.num_bytes)]
         });
-        let of =
+        let labels =
             ["of missing keys", "of existing keys", "of missing random keys", "bytes of filters"];
-        let row = |(i, of)| format!("{:>11} {:>11}  {of}", both[0][i], both[1][i]);
-        lines.extend(of.iter().enumerate().map(row));
+        let row = |(i, label)| format!("{:>11} {:>11}  {label}", figures[0][i], figures[1][i]);
+        lines.extend(labels.iter().enumerate().map(row));
         lines.extend(survey.group.compactions().iter().flat_map(|line| wrapped(line, "  ")));
     }
     if appended > 0 {

@@ -116,9 +116,8 @@ fn spreads(num_bytes: usize) -> bool {
     b == 0
 }
 
-/// How far apart third probes are that meet, squared: the least over pairs of two shares, that of
-/// 2<sup>32</sup> which lies between their bits, and that of the values' range between their
-/// values.
+/// How far apart third probes are that meet, squared: the least over pairs, of which bits count as
+/// shares of 2<sup>32</sup>, and values as shares of their range.
 ///
 /// Two third probes are `65537 * v` for two numbers `v`, less 2<sup>32</sup> where they exceed it.
 /// They fall on one bit if they are `times` the number of bits apart, and then `65537` divides

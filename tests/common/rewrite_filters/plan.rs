@@ -182,8 +182,8 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
 
 fn made(policy: BloomFilterPolicy, keys: &KeySurvey, trailer_len: usize) -> Vec<u8> {
     let builder = FilterBlockBuilder::new(policy).with_base_lg(BASE_LG).with_min_keys(MIN_KEYS);
-    let of = keys.candidates.iter().find(|of| of.trailer_len == trailer_len);
-    filter_block(builder, &keys.blocks, &of.unwrap_or(keys.likeliest()).hashes)
+    let known = keys.candidates.iter().find(|keys| keys.trailer_len == trailer_len);
+    filter_block(builder, &keys.blocks, &known.unwrap_or(keys.likeliest()).hashes)
 }
 
 impl Plan {
