@@ -3,12 +3,8 @@
 //!
 //! | here | what it holds |
 //! |---|---|
-//! | `command_line`, `terminal` | what the main functions of both tools need |
-//! | `table/` | the files: tables, Snappy, the log format, MANIFEST |
-//! | `database/`, `survey/` | which tables are in use; what lookups read, filters compared |
-//! | `inspect_table/`, `rewrite_filters/` | what each tool says and does |
-//! | `kinds`, `filter_blocks`, `measure`, `random`, `svg` | kinds of real keys, and their rates |
-//! | `testing/` | the oracle, strategies, LevelDB's process: not in the package |
+//! | `kinds`, `filter_blocks`, `measure`, `random`, `svg`, `terminal` | kinds of real keys, and their rates |
+//! | `testing/` | the oracle, strategies, LevelDB's process, the files of LevelDB as the tools read them: not in the package |
 //!
 //! `bloom_test.rs`, `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
 //!
@@ -27,25 +23,19 @@
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
-//! `tools/` tests `inspect_table/` and `rewrite_filters/`, and what they stand on.
+//! `tools/` is a package of its own, with its own tests: `leveldb-filters`, for owners of databases.
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
 //! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`, and
-//!   thousands of damaged tables in `tools`.
+//!   thousands of damaged tables in the tools.
 #![allow(dead_code, unreachable_pub, reason = "each crate uses its own part")]
 
-pub mod command_line;
-pub mod database;
 pub mod filter_blocks;
-pub mod inspect_table;
 pub mod kinds;
 pub mod measure;
 pub mod random;
-pub mod rewrite_filters;
-pub mod survey;
 pub mod svg;
-pub mod table;
 pub mod terminal;
 
 #[cfg(test)]

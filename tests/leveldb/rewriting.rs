@@ -1,35 +1,39 @@
-//! Databases that `rewrite_filters` has rewritten, as LevelDB reads them.
+//! Databases that `leveldb-filters rewrite` has rewritten, as LevelDB reads them.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::{fs, slice};
+use std::fs;
+use std::process::{Command, Output};
 
 use super::cases::check;
 use super::filter_blocks::{absent_keys, count_reads};
 use super::tables::{NO_POLICY, any_options, any_writes, write_database};
-use crate::common::database::Group;
 use crate::common::exchange::{TempPath, tables};
 use crate::common::process::{LevelDb, Request};
-use crate::common::rewrite_filters::{Options, rewrite};
 use crate::common::table::Table;
 use crate::common::table::replace::NAMES;
 
+/// `leveldb-filters rewrite`, as anybody runs it in a checkout.
+fn rewrite(path: &TempPath, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["run", "--quiet", "--locked", "--release", "--", "rewrite"]);
+    command.args(args).arg(&path.0).output().expect("Cargo")
+}
+
 /// Rewrites all tables of the database, which is compacted: no reads will undo that.
 fn run(path: &TempPath, args: &[&str]) {
-    let args = args.iter().map(OsString::from).chain([path.0.clone().into()]);
-    let options = Options::parse(args).unwrap().unwrap();
-    assert_eq!(Group::of_directory(&path.0).unwrap().compactions(), None);
-    let (_, outcome) = rewrite(|| Group::of_directory(&path.0), &options, 20_000).unwrap();
-    assert_eq!((outcome.exit_status, outcome.causes), (0, Vec::new()));
+    let Output { status, stdout, stderr } = rewrite(path, args);
+    let [said, causes] = [stdout, stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(status.success() && causes.is_empty(), "{said}{causes}");
+    assert!(!said.contains("compacts them"), "{said}");
 }
 
 fn assert_refused_while_open(path: &TempPath) {
     let mut leveldb = LevelDb::start().unwrap();
     leveldb.ask(&Request::new(b'O').u32(0).string(path.as_bytes()));
-    let group = || Group::of_paths(slice::from_ref(&path.0));
-    let refused = rewrite(group, &Options::default(), 20_000).map(drop).unwrap_err();
-    assert!(refused.contains("a program has it open"), "{refused}");
+    let refused = rewrite(path, &[]);
+    let cause = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && cause.contains("a program has it open"), "{cause}");
 }
 
 #[test]

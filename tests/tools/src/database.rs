@@ -1,0 +1,186 @@
+//! The tables that a path names: those of a database, or single ones.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::table::directory::{Files, ROCKSDB, is_other_file, read_manifest};
+use crate::table::manifest::{Contents, Manifest};
+use crate::terminal::grouped;
+use crate::text::counted;
+use lock::is_held;
+use ranges::{BYTEWISE, num_meeting};
+
+mod lock;
+pub(crate) mod ranges;
+
+/// `LevelDB` compacts level 0 when it has so many tables.
+const MANY_IN_LEVEL_0: usize = 4;
+
+/// Tables that belong together.
+#[derive(Default, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The directory's name; empty for files that are named one by one.
+    pub(crate) name: String,
+    /// `None` if there is no MANIFEST that lists the tables.
+    pub(crate) database: Option<Database>,
+    pub(crate) tables: Vec<ListedTable>,
+    /// The names of tables that the database does not use.
+    pub(crate) not_in_use: Vec<String>,
+    /// Why `LevelDB` would not open this directory, if it looks like a damaged database.
+    pub(crate) lost: Option<String>,
+    /// Whether a program holds the LOCK in the directory.
+    pub(crate) is_open: bool,
+}
+
+#[derive(PartialEq, Eq)]
+pub(crate) struct Database {
+    pub(crate) comparator: Option<String>,
+    /// The bytes that are not in tables yet.
+    pub(crate) log_len: u64,
+}
+
+#[derive(PartialEq, Eq)]
+pub(crate) struct ListedTable {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) place: Option<Place>,
+}
+
+#[derive(PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) level: u32,
+    pub(crate) contents: Contents,
+}
+
+impl Group {
+    pub(crate) fn title(&self) -> String {
+        match (&self.name[..], &self.tables[..]) {
+            ("", [table]) => table.name.clone(),
+            ("", [table, ..]) => format!("{} and others", table.name),
+            (name, _) => name.into(),
+        }
+    }
+
+    /// Whether `LevelDB` will compact tables, and give them its own filters, though nothing is
+    /// written. It charges a lookup that asks several tables to the first one, before it asks a
+    /// filter, and compacts a table after `max(100, size / 16 KiB)` charges.
+    pub(crate) fn compactions(&self) -> Option<String> {
+        let comparator = self.database.as_ref()?.comparator.as_deref();
+        let places = self.tables.iter().filter_map(|table| table.place.as_ref());
+        let num_meeting = num_meeting(places.clone().map(|place| &place.contents));
+        if comparator != Some(BYTEWISE) || num_meeting == 0 {
+            return None;
+        }
+        let is_due = places.filter(|place| place.level == 0).count() >= MANY_IN_LEVEL_0;
+        Some(format!(
+            "{} of {} have keys between those of others: LevelDB compacts them{} after some \
+             reads, and gives them its own filters. Compact all first, then rewrite.",
+            grouped(num_meeting),
+            counted(self.tables.len(), "table"),
+            if is_due { " when it opens, or" } else { "" },
+        ))
+    }
+
+    /// A directory, or files that belong together.
+    pub(crate) fn of_paths(paths: &[PathBuf]) -> Result<Self, String> {
+        let lock = |path: &PathBuf| {
+            if path.is_dir() { path.join("LOCK") } else { path.with_file_name("LOCK") }
+        };
+        let group = match paths {
+            [directory] if directory.is_dir() => Self::of_directory(directory)?,
+            files => Self::of_files(files)?,
+        };
+        let is_open = paths.iter().map(lock).any(|lock| is_held(&lock));
+        Ok(Self { is_open, ..group })
+    }
+
+    /// A group of files that are named one by one, maybe by `DIR/*`; or why there is none.
+    pub(crate) fn of_files(paths: &[PathBuf]) -> Result<Self, String> {
+        let here = env::current_dir().unwrap_or_default();
+        let mut tables: Vec<_> = paths
+            .iter()
+            .map(|path| ListedTable {
+                name: shown(path.strip_prefix(&here).unwrap_or(path)),
+                path: path.clone(),
+                place: None,
+            })
+            .collect();
+        let first = tables[0].name.clone();
+        if !paths.iter().any(|path| path.exists()) {
+            return Err(format!("{first}: there is no such file or directory"));
+        }
+        tables.retain(|table| !is_other_file(&table.path));
+        match tables[..] {
+            [] => Err(format!("{first}: not a table: name the database's directory")),
+            _ => Ok(Self { tables, ..Self::default() }),
+        }
+    }
+
+    pub(crate) fn of_directory(directory: &Path) -> Result<Self, String> {
+        let name = shown(directory);
+        let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;
+        let lost = match read_manifest(directory) {
+            _ if files.is_rocksdb => return Err(format!("{name}: {ROCKSDB}")),
+            Err(why) if why.to_string() == ROCKSDB || is_denied(&*why) => {
+                return Err(format!("{name}: {why}"));
+            }
+            Ok(Some(manifest)) => return Ok(Self::of_database(directory, manifest, files)),
+            Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".into()),
+            Ok(None) => None,
+            Err(why) => Some(why.to_string()),
+        };
+        let lost = lost.map(|why| format!("{name}: not a database that LevelDB would open: {why}"));
+        if files.tables.is_empty() {
+            let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
+            let inside = printable(&files.databases.join(", "));
+            let inside = if inside.is_empty() { inside } else { format!("; databases: {inside}") };
+            return Err(lost.unwrap_or(none + &inside));
+        }
+        let tables = files.tables.into_iter().map(|path| ListedTable::at(path, None)).collect();
+        Ok(Self { name, tables, lost, ..Self::default() })
+    }
+
+    fn of_database(directory: &Path, manifest: Manifest, files: Files) -> Self {
+        let mut others: BTreeSet<_> = files.tables.into_iter().collect();
+        let tables = manifest.tables.into_iter().map(|((level, number), contents)| {
+            // LevelDB tries these names, in this order, and no others.
+            let names = ["ldb", "sst"].map(|end| directory.join(format!("{number:06}.{end}")));
+            let path = names.iter().find(|&name| others.remove(name)).unwrap_or(&names[0]);
+            ListedTable::at(path.clone(), Some(Place { level, contents }))
+        });
+        let tables: Vec<_> = tables.collect();
+        let not_in_use = others.into_iter().map(|path| ListedTable::at(path, None).name);
+        let logs = files.logs.iter().filter(|(number, _)| *number >= manifest.log_number);
+        let log_len = logs.fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
+        Self {
+            database: Some(Database { comparator: manifest.comparator, log_len }),
+            name: shown(directory),
+            tables,
+            not_in_use: not_in_use.collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl ListedTable {
+    /// A table in a directory, named without the directory.
+    fn at(path: PathBuf, place: Option<Place>) -> Self {
+        Self { name: shown(path.file_name().map_or(&path, Path::new)), path, place }
+    }
+}
+
+fn is_denied(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::PermissionDenied)
+}
+
+/// The path on one line, whatever characters it contains.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}

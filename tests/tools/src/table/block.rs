@@ -1,0 +1,166 @@
+//! Blocks: their handles, contents and entries.
+//!
+//! Mirrors `table/format.cc` and `table/block.cc`.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::crc32c::masked_crc32c;
+use super::error::TableError;
+use super::snappy;
+use super::source::Source;
+use super::varint::{read_len, read_varint};
+
+/// After each block: its compression type, and a checksum of both.
+pub(super) const BLOCK_TRAILER_LEN: u64 = 5;
+
+/// Types of blocks.
+pub(crate) const UNCOMPRESSED: u8 = 0;
+pub(crate) const SNAPPY: u8 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockHandle {
+    pub(super) offset: u64,
+    pub(super) size: u64,
+}
+
+/// How many more bytes of keys may be visited.
+///
+/// Prefix compression without restarts lets a block's keys grow with the square of its length.
+/// Tables with long common prefixes and few restarts have keys several hundred times as long as the
+/// file.
+#[derive(Debug)]
+pub(crate) struct KeyBudget {
+    max: u64,
+    left: u64,
+}
+
+impl KeyBudget {
+    const MAX_EXPANSION: u64 = 512;
+    const MAX_OF_SMALL_FILES: u64 = 4 << 30;
+    /// For keys that are kept. Keys of an index share no prefixes, and Snappy expands a block to at
+    /// most 21 1/3 times its length in the file. Other blocks may be holes, which cost nothing.
+    const MAX_EXPANSION_OF_INDEX: u64 = 64;
+
+    pub(super) fn of_data(file_len: u64) -> Self {
+        Self::new(file_len.saturating_mul(Self::MAX_EXPANSION).max(Self::MAX_OF_SMALL_FILES))
+    }
+
+    pub(super) fn of_index(block: BlockHandle) -> Self {
+        Self::new(block.size.saturating_mul(Self::MAX_EXPANSION_OF_INDEX))
+    }
+
+    fn new(max: u64) -> Self {
+        Self { max, left: max }
+    }
+
+    fn spend(&mut self, key_len: usize) -> Result<(), TableError> {
+        let left = self.left.checked_sub(key_len as u64);
+        self.left = left.ok_or(TableError::TooManyKeyBytes { max: self.max })?;
+        Ok(())
+    }
+}
+
+impl BlockHandle {
+    pub(super) fn decode(input: &mut &[u8]) -> Option<Self> {
+        Some(Self { offset: read_varint(input)?, size: read_varint(input)? })
+    }
+
+    /// The offset just after the block and its trailer.
+    pub(super) fn end(self) -> Option<u64> {
+        self.offset.checked_add(self.size)?.checked_add(BLOCK_TRAILER_LEN)
+    }
+
+    /// The bytes of the block and its trailer.
+    pub(super) fn range(self) -> Option<Range<usize>> {
+        Some(usize::try_from(self.offset).ok()?..usize::try_from(self.end()?).ok()?)
+    }
+
+    /// The block's contents; a copy if the block is compressed.
+    pub(super) fn read(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
+        let Self { offset, size } = self;
+        let outside = TableError::OutsideFile { offset, size };
+        let end = self.end().ok_or(outside)?;
+        let block = source.read(offset, end - offset)?.ok_or(outside)?;
+        let (summed, checksum) = block.split_last_chunk().ok_or(outside)?;
+        if masked_crc32c(summed) != u32::from_le_bytes(*checksum) {
+            return Err(TableError::ChecksumMismatch { offset });
+        }
+        match summed.split_last().ok_or(outside)? {
+            (&UNCOMPRESSED, contents) => {
+                let len = contents.len();
+                Ok(prefix(block, len))
+            }
+            (&SNAPPY, compressed) => snappy::decompress(compressed)
+                .map(Cow::Owned)
+                .map_err(|error| TableError::CorruptSnappy { offset, error }),
+            (&compression, _) => Err(TableError::UnknownCompression { offset, compression }),
+        }
+    }
+
+    /// Visits the key and the value of each entry, in order, up to the first that is corrupt;
+    /// returns the length of the contents.
+    pub(super) fn visit_entries(
+        self,
+        source: Source<'_>,
+        budget: &mut KeyBudget,
+        visit: impl FnMut(&[u8], &[u8]),
+    ) -> Result<usize, TableError> {
+        let corrupt = TableError::CorruptBlock { offset: self.offset };
+        let contents = self.read(source)?;
+        visit_entries(&contents, corrupt, budget, visit).map(|()| contents.len())
+    }
+}
+
+fn prefix(bytes: Cow<'_, [u8]>, len: usize) -> Cow<'_, [u8]> {
+    match bytes {
+        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..len]),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(len);
+            Cow::Owned(bytes)
+        }
+    }
+}
+
+fn visit_entries(
+    block: &[u8],
+    corrupt: TableError,
+    budget: &mut KeyBudget,
+    mut visit: impl FnMut(&[u8], &[u8]),
+) -> Result<(), TableError> {
+    let mut rest = entries(block).ok_or(corrupt)?;
+    let mut key = Vec::new();
+    while !rest.is_empty() {
+        let value = read_entry(&mut rest, &mut key).ok_or(corrupt)?;
+        budget.spend(key.len())?;
+        visit(&key, value);
+    }
+    Ok(())
+}
+
+/// The block without its array of restart points, which only a search needs; without any, `LevelDB`
+/// finds nothing.
+fn entries(block: &[u8]) -> Option<&[u8]> {
+    let (rest, num_restarts) = block.split_last_chunk()?;
+    let restarts_len = usize::try_from(u32::from_le_bytes(*num_restarts)).ok()?.checked_mul(4)?;
+    if restarts_len == 0 {
+        return Some(&[]);
+    }
+    rest.get(..rest.len().checked_sub(restarts_len)?)
+}
+
+/// Turns the previous key into the key of the first entry, and returns its value.
+fn read_entry<'a>(rest: &mut &'a [u8], key: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let shared = read_len(rest)?;
+    let non_shared = read_len(rest)?;
+    let value_len = read_len(rest)?;
+    let (suffix, after_key) = rest.split_at_checked(non_shared)?;
+    let (value, after_value) = after_key.split_at_checked(value_len)?;
+    if shared > key.len() {
+        return None;
+    }
+    key.truncate(shared);
+    key.extend_from_slice(suffix);
+    *rest = after_value;
+    Some(value)
+}

@@ -1,0 +1,188 @@
+//! Damaged files: every table stays in the report, whatever the damage.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+use leveldb_filter::{BloomFilterPolicy, InternalKeyPolicy};
+
+use super::manifest::{log_of, manifest_of_tables, records};
+use super::tables::{blocks, correct_checksum};
+use super::{Report, database, directory_of, golden_table, read};
+use crate::database::Group;
+use crate::inspect::{Options, report};
+use crate::rewrite::{self, rewrite};
+use crate::survey::inspection::Inspection;
+use crate::survey::lookups::Lookups;
+use crate::table::manifest::Contents;
+use crate::tests::contents::table_of;
+use crate::tests::random_input::drawn;
+
+fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
+    let mut number = drawn(8);
+    let mut num_read = 0;
+    for file in
+        ["db_snappy_bloom16_large_values.ldb", "table_bloom10_user_keys.ldb"].map(golden_table)
+    {
+        let blocks = blocks(&file);
+        for _ in 0..num_damaged / 2 {
+            let mut damaged = file.clone();
+            // Often one of the last bytes, which lead to all others.
+            let num_candidates = if number(2) == 0 { 4 } else { blocks.len() };
+            let block = blocks[blocks.len() - 1 - number(num_candidates)].clone();
+            for _ in 0..=number(3) {
+                damaged[block.start + number(block.len())] ^= 1 << number(8);
+            }
+            if block.end < file.len() && number(8) > 0 {
+                correct_checksum(&mut damaged[block]);
+            }
+            let outcome = Inspection::of(
+                &damaged,
+                Lookups { total: 100, num_tables: 1, ordinal: 0, compares: true },
+                None,
+            );
+            num_read += usize::from(outcome.is_ok());
+            if let Err(error) = outcome {
+                assert!(!error.to_string().contains(char::is_control), "{error}");
+            }
+        }
+    }
+    // Some damage changes only values or filters.
+    assert!((num_damaged..19 * num_damaged).contains(&(20 * num_read)), "{num_read}");
+}
+
+#[test]
+fn damaged_tables_are_read_or_refused() {
+    assert_damaged_tables_are_read_or_refused(100);
+}
+
+#[test]
+#[ignore = "takes seconds"]
+fn ten_thousand_damaged_tables_are_read_or_refused() {
+    assert_damaged_tables_are_read_or_refused(10_000);
+}
+
+/// Gives the comparator another name.
+pub(crate) fn name_comparator(manifest: &Path) {
+    let (mut edits, _) = records(&read(manifest));
+    let name = edits[0].windows(7).position(|name| name == b"leveldb").unwrap();
+    edits[0][name] = b'L';
+    fs::write(manifest, log_of(&edits)).unwrap();
+}
+
+fn mutated(manifest: &[u8], number: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    let mut damaged = manifest.to_vec();
+    match number(8) {
+        0 => damaged.truncate(number(manifest.len())),
+        1 => damaged[number(manifest.len())] ^= 1 << number(8),
+        // With correct checksums.
+        kind => {
+            let (mut edits, _) = records(manifest);
+            let edit = number(edits.len());
+            if kind == 2 {
+                edits.push(edits[edit].clone());
+            }
+            for _ in 0..=number(3) {
+                let place = number(edits[edit].len());
+                edits[edit][place] ^= 1 << number(8);
+            }
+            damaged = log_of(&edits);
+        }
+    }
+    damaged
+}
+
+/// The names of a database's tables.
+fn table_names(database: &Path) -> Vec<String> {
+    let entries = fs::read_dir(database).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.starts_with(char::is_uppercase));
+    names.sort();
+    names
+}
+
+#[test]
+fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
+    let mut number = drawn(18);
+    let mut by_status = [0, 0];
+    for (name, manifest_name) in [("dead_tables", "MANIFEST-000006"), ("levels", "MANIFEST-000002")]
+    {
+        let [current, manifest] =
+            ["CURRENT", manifest_name].map(|file| read(&database(name).join(file)));
+        // Without the tables' contents.
+        let empty = golden_table("table_empty.ldb");
+        let tables = table_names(&database(name));
+        let files: Vec<_> = tables.iter().map(|table| (&table[..], &empty[..])).collect();
+        let directory = directory_of(&format!("mutated_{name}"), &files);
+        for i in 0..500 {
+            let [mut current, mut manifest] = [current.clone(), manifest.clone()];
+            if i % 10 == 0 {
+                let place = number(current.len());
+                current[place] ^= 1 << number(8);
+            } else {
+                manifest = mutated(&manifest, &mut number);
+            }
+            for (file, contents) in [("CURRENT", current), (manifest_name, manifest)] {
+                // On some file systems, overwriting a file waits for the disk.
+                let _ = fs::remove_file(directory.join(file));
+                fs::write(directory.join(file), contents).unwrap();
+            }
+            let paths = vec![directory.to_path_buf()];
+            let options = Options { what_if: i % 4 == 0, tables: true, paths };
+            let report = Report::of(&options, 1_000);
+            by_status[usize::from(report.exit_status)] += 1;
+            let lines = report.lines.concat();
+            let is_rocksdb = report.causes.iter().any(|cause| cause.contains("RocksDB"));
+            assert!(is_rocksdb || tables.iter().all(|table| lines.contains(&table[..])), "{lines}");
+        }
+    }
+    // Some damage changes only fields that are not read.
+    assert!(by_status.iter().all(|&number| number > 100), "{by_status:?}");
+}
+
+/// As a running database does.
+#[test]
+fn a_database_that_changes_while_it_is_read_gets_no_figures() {
+    let file = table_of(
+        InternalKeyPolicy::new(BloomFilterPolicy::default()),
+        &[b"key\x01\x05\0\0\0\0\0\0"],
+        5,
+    );
+    let files = [("CURRENT", &b"MANIFEST-000002\n"[..]), ("000010.ldb", &file)];
+    let directory = directory_of("changing", &files);
+    let contents =
+        |key: &[u8]| Contents { len: file.len() as u64, smallest: key.into(), largest: key.into() };
+    let manifest = directory.join("MANIFEST-000002");
+    fs::write(&manifest, manifest_of_tables(&[(1, 10, contents(b"key"))])).unwrap();
+    let read = |change: &dyn Fn()| {
+        let is_first = Cell::new(true);
+        let read = || {
+            if !is_first.take() {
+                change();
+            }
+            Group::of_directory(&directory)
+        };
+        report(read, &Options::default(), 100)
+    };
+    assert_eq!(read(&|| ()).unwrap().1.exit_status, 0);
+    let log = directory.join("000011.log");
+    let write_log = || fs::write(&log, b"more keys").unwrap();
+    let write_table = || {
+        let tables = [(1, 10, contents(b"key")), (1, 12, contents(b"other"))];
+        fs::write(&manifest, manifest_of_tables(&tables)).unwrap();
+    };
+    for change in [&write_log as &dyn Fn(), &write_table] {
+        let error = read(change).unwrap_err();
+        assert!(error.ends_with("written to while it was read: close it and run again"), "{error}");
+    }
+    // Whoever opens it need not write.
+    let is_open = Cell::new(true);
+    let read = || {
+        is_open.set(!is_open.get());
+        Ok(Group { is_open: is_open.get(), ..Group::of_paths(&[directory.join("000010.ldb")])? })
+    };
+    assert_eq!(report(read, &Options::default(), 100).unwrap().1.exit_status, 0);
+    let error = rewrite(read, &rewrite::Options::default(), 100).unwrap_err();
+    assert!(error.ends_with("000010.ldb: a program has it open: close it, or --force"), "{error}");
+}
