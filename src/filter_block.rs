@@ -4,112 +4,105 @@
 
 use std::{fmt, mem};
 
-use crate::{BloomHash, FilterPolicy};
+use crate::{BloomHash, FilterKey, FilterPolicy};
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
 /// The calls must match the regular expression `(start_block add_key*)* finish`: `start_block` with
 /// the file offset of a data block, past the 5-byte trailer of the one before, then `add_key` for
-/// each of its keys. See [`FilterBlockReader`] for the bytes.
+/// each of its keys. [`FilterBlockReader`] shows the bytes.
 ///
 /// Until its range of the file ends, a key takes 4 bytes in a vector that doubles, or waits itself
-/// if the policy gives no [hashes](FilterPolicy::key_hash).
+/// if the policy has no [hashes](FilterPolicy::by_hash). After a panic, of the policy or of a call,
+/// every later call panics, too, since a filter may lack keys.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 ///
-/// let policy = BloomFilterPolicy::new(10);
-/// let mut builder = FilterBlockBuilder::new(policy);
+/// let policy = BloomFilterPolicy::new(10).tuned();
+/// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
 /// builder.start_block(0);
 /// builder.add_key(b"pear");
 /// builder.start_block(4_101);
 /// builder.add_key(b"plum");
-/// let block = builder.finish();
 ///
-/// let reader = FilterBlockReader::new(policy, &block);
-/// assert!(reader.key_may_match(0, b"pear"));
-/// assert!(reader.key_may_match(4_101, b"plum"));
-/// assert!(!reader.key_may_match(4_101, b"pear"));
+/// let reader = FilterBlockReader::new(policy, builder.finish());
+/// assert!(reader.key_may_match(4_101, b"plum") && !reader.key_may_match(4_101, b"fig"));
 /// ```
 #[derive(Clone)]
 pub struct FilterBlockBuilder<P> {
     policy: P,
     base_lg: u8,
-    min_keys: usize,
-    /// The pending keys' hashes, of a policy that gives them.
+    has_long_ranges: bool,
+    /// The pending keys' hashes, of a policy of hashes.
     hashes: Vec<BloomHash>,
     /// The pending keys of other policies, back to back.
     keys: Vec<u8>,
     /// Where each of them ends in `keys`.
     ends: Vec<usize>,
-    /// The finished filters, then what a policy appended before it panicked.
+    /// The finished filters.
     result: Vec<u8>,
-    /// The bytes of the finished filters.
-    filters_len: usize,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,
-    /// Whether there are any, which a constant function cannot ask the vector.
-    has_filters: bool,
+    /// Set during a call, and so after one that has panicked.
+    is_poisoned: bool,
 }
 
+/// Of long ranges: the least length, the keys of the first one, and those that each filter has room
+/// for. With these, all sizes of values have about 1% false positives.
+const LONG_BASE_LG: u8 = 19;
+const LONG_MIN_KEYS: usize = 4_000;
+const LONG_MIN_ROOM: usize = 1_000;
+
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
-    /// Starts an empty filter block with a filter by `policy` for each 2 KiB of file.
+    /// A builder of LevelDB's blocks: with a filter by `policy` for each 2 KiB of data blocks.
     #[must_use]
     pub const fn new(policy: P) -> Self {
+        Self::with(policy, 11, false) // LevelDB's 2 KiB
+    }
+
+    /// A builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 63 makes one
+    /// filter for all that begin below 2<sup>63</sup>. Readers take any.
+    ///
+    /// # Panics
+    ///
+    /// If `base_lg` is above 63.
+    #[must_use]
+    pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
+        assert!(base_lg < 64, "base_lg above 63");
+        Self::with(policy, base_lg, false)
+    }
+
+    /// A builder with filters of several thousand keys, however long the values: recommended, with
+    /// [tuned](crate::BloomFilterPolicy::tuned) filters. Every LevelDB since 1.18 reads them.
+    ///
+    /// A filter's worth depends on its keys, not on bytes: so a range has at least 512 KiB, and the
+    /// first one 4,000 keys. While no filter has been made, and some keys but fewer wait,
+    /// [`start_block`](Self::start_block) doubles the range until the new data block is in it, too.
+    /// A range that starts without keys does not widen.
+    ///
+    /// A filter of few keys, such as a table's last, is as long as 1,000 keys need: 1,251 bytes at
+    /// 10 bits per key. The policy gets their hashes over and over; one without
+    /// [hashes](FilterPolicy::by_hash) gets each key once.
+    ///
+    /// A lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
+    #[must_use]
+    pub const fn with_long_ranges(policy: P) -> Self {
+        Self::with(policy, LONG_BASE_LG, true)
+    }
+
+    const fn with(policy: P, base_lg: u8, has_long_ranges: bool) -> Self {
         Self {
             policy,
-            base_lg: 11, // LevelDB's 2 KiB
-            min_keys: 0,
+            base_lg,
+            has_long_ranges,
             hashes: Vec::new(),
             keys: Vec::new(),
             ends: Vec::new(),
             result: Vec::new(),
-            filters_len: 0,
             filter_offsets: Vec::new(),
-            has_filters: false,
+            is_poisoned: false,
         }
-    }
-
-    /// Makes a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 11 is LevelDB's 2 KiB;
-    /// 19, with [tuned](crate::BloomFilterPolicy::tuned) filters and 4,000 [keys at
-    /// least](Self::with_min_keys), is recommended; 63 makes one filter. Readers take any.
-    ///
-    /// Filters of 1,000 to 20,000 keys are this format's best; random keys gain least from them. A
-    /// lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
-    ///
-    /// # Panics
-    ///
-    /// If `base_lg` is above 63, or if a filter has been made for another one.
-    #[must_use]
-    pub const fn with_base_lg(mut self, base_lg: u8) -> Self {
-        assert!(base_lg < 64, "base_lg above 63");
-        assert!(!self.has_filters, "filters have been made for another base_lg");
-        self.base_lg = base_lg;
-        self
-    }
-
-    /// Widens the range until its first filter has at least `min_keys` keys: what a filter is worth
-    /// depends on its keys, not on bytes.
-    ///
-    /// While there is no filter, and some keys but fewer wait, [`start_block`](Self::start_block)
-    /// doubles the range until it reaches the new data block: with data blocks of one size, about
-    /// twice `min_keys` keys wait at most. The first filter decides for all: keep 512 KiB at least.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
-    ///
-    /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(2_048);
-    /// let mut builder = FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000);
-    /// for key in 0..20_000_u64 {
-    ///     builder.start_block(key * 5_000);
-    ///     builder.add_key(&key.to_be_bytes());
-    /// }
-    /// assert_eq!(builder.finish().last(), Some(&25)); // a filter for each 32 MiB, 6,711 keys
-    /// ```
-    #[must_use]
-    pub const fn with_min_keys(mut self, min_keys: usize) -> Self {
-        self.min_keys = min_keys;
-        self
     }
 
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
@@ -122,90 +115,132 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// - If the range's filter has been made already: readers would miss the keys added to it.
     ///   LevelDB checks this in debug builds only.
-    /// - If the policy panics, gives a hash for some keys only, or the allocator refuses the memory
-    ///   for the offsets. The builder is then as it was before the call.
-    /// - If the filters reach 4 GiB, where the format's offsets end; later calls then panic, too.
+    /// - If the filters reach 4 GiB, where the format's offsets end.
+    /// - If the policy panics, or the allocator refuses the memory for the offsets.
     pub fn start_block(&mut self, block_offset: u64) {
-        let mut base_lg = self.base_lg;
-        if !self.has_filters && (1..self.min_keys).contains(&self.num_pending()) {
-            while base_lg < 63 && block_offset >> base_lg > 0 {
-                base_lg += 1;
+        self.enter();
+        let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
+        if may_widen && (1..LONG_MIN_KEYS).contains(&self.num_pending()) {
+            while self.base_lg < 63 && block_offset >> self.base_lg > 0 {
+                self.base_lg += 1;
             }
         }
-        let filter_index =
-            usize::try_from(block_offset >> base_lg).expect("capacity overflow: too many filters");
+        let filter_index = usize::try_from(block_offset >> self.base_lg)
+            .expect("capacity overflow: too many filters");
         let num_filters = self.filter_offsets.len();
         assert!(
             filter_index >= num_filters,
             "block offset {block_offset} goes back to filter {filter_index} of {num_filters} made"
         );
         if filter_index > num_filters {
-            // Before the filter is made, so that a panic changes nothing.
-            let room = self.filter_offsets.try_reserve(filter_index - num_filters);
-            room.expect("capacity overflow: too many filters");
             self.generate_filter();
             // The ranges that a large block spans get empty filters.
-            let offset = self.next_offset();
+            let (offset, missing) = (self.next_offset(), filter_index - num_filters - 1);
+            let room = self.filter_offsets.try_reserve(missing);
+            room.expect("capacity overflow: too many filters");
             self.filter_offsets.resize(filter_index, offset);
         }
-        self.base_lg = base_lg;
+        self.is_poisoned = false;
     }
 
     /// Adds `key` to the current data block; before the first `start_block`, to the one at 0.
+    /// Panics if the policy does.
     pub fn add_key(&mut self, key: &[u8]) {
-        if let Some(hash) = self.policy.key_hash(key) {
-            self.hashes.push(hash);
+        self.enter();
+        if let Some(policy) = self.policy.by_hash() {
+            self.hashes.push(policy.key_hash(key));
         } else {
             self.keys.extend_from_slice(key);
             self.ends.push(self.keys.len());
         }
+        self.is_poisoned = false;
+    }
+
+    /// The bytes that [`finish`](Self::finish) would return if no keys waited: for engines that cut
+    /// tables by their size. Takes constant time.
+    ///
+    /// # Panics
+    ///
+    /// After a call that has panicked.
+    #[must_use]
+    pub fn finished_len(&self) -> usize {
+        assert!(!self.is_poisoned, "{POISONED}");
+        self.result.len() + self.filter_offsets.len() * 4 + 5
+    }
+
+    /// The policy that makes the filters.
+    #[must_use]
+    pub const fn policy(&self) -> &P {
+        &self.policy
     }
 
     /// Makes the filter of the pending keys, and returns the whole filter block: 5 bytes without
-    /// any keys or blocks. Takes the policy's time, and time linear in the number of filters.
+    /// any keys or blocks. The builder is then as new, for the next table. Takes the policy's time,
+    /// and time linear in the number of filters.
     ///
     /// # Panics
     ///
     /// If the filters have 4 GiB or more in all, or where the policy makes `start_block` panic.
     #[must_use]
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.enter();
         if self.num_pending() > 0 {
             self.generate_filter();
         }
         let array_offset = self.next_offset();
-        self.result.reserve_exact(self.filter_offsets.len() * 4 + 5);
-        for offset in self.filter_offsets.iter().chain([&array_offset]) {
-            self.result.extend_from_slice(&offset.to_le_bytes());
+        let mut block = mem::take(&mut self.result);
+        block.reserve_exact(self.filter_offsets.len() * 4 + 5);
+        for offset in self.filter_offsets.drain(..).chain([array_offset]) {
+            block.extend_from_slice(&offset.to_le_bytes());
         }
-        self.result.push(self.base_lg);
-        self.result
+        block.push(self.base_lg);
+        if self.has_long_ranges {
+            self.base_lg = LONG_BASE_LG;
+        }
+        self.is_poisoned = false;
+        block
+    }
+
+    fn enter(&mut self) {
+        assert!(!mem::replace(&mut self.is_poisoned, true), "{POISONED}");
     }
 
     /// Makes the filter of the pending keys, if there are any, and removes them.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
-        self.result.truncate(self.filters_len);
         if !self.ends.is_empty() {
-            assert!(self.hashes.is_empty(), "key_hash gives a hash for some keys only");
+            assert!(self.hashes.is_empty(), "by_hash answers always, or never");
             let mut start = 0;
             let key = |&end| &self.keys[mem::replace(&mut start, end)..end];
             let keys: Vec<_> = self.ends.iter().map(key).collect();
             self.policy.create_filter(&keys, &mut self.result);
         } else if !self.hashes.is_empty() {
-            self.policy.create_filter_of_hashes(&self.hashes, &mut self.result);
+            if self.has_long_ranges {
+                self.repeat_few_hashes();
+            }
+            let policy = self.policy.by_hash().expect("by_hash answers always, or never");
+            policy.create_filter_of_hashes(&self.hashes, &mut self.result);
         }
-        self.filters_len = self.result.len();
         self.hashes.clear();
         self.keys.clear();
         self.ends.clear();
         self.filter_offsets.push(offset);
-        self.has_filters = true;
+    }
+
+    /// Makes a filter longer, as of more keys, without another bit.
+    fn repeat_few_hashes(&mut self) {
+        let num_keys = self.hashes.len();
+        for i in num_keys..LONG_MIN_ROOM {
+            self.hashes.push(self.hashes[i - num_keys]);
+        }
     }
 
     fn next_offset(&self) -> u32 {
-        u32::try_from(self.filters_len).expect("filters of 4 GiB or more in a block")
+        u32::try_from(self.result.len()).expect("filters of 4 GiB or more in a block")
     }
 }
+
+const POISONED: &str = "a call of this builder has panicked before";
 
 impl<P> FilterBlockBuilder<P> {
     fn num_pending(&self) -> usize {
@@ -241,11 +276,22 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
 /// bytes; lookups in malformed parts answer `true`. Unlike in LevelDB, so do lookups with a
 /// `base_lg` of 64 or more (undefined in C++) and with equal offsets outside the filters ("no keys"
 /// in C++).
+///
+/// ```
+/// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
+///
+/// // A filter of `pear` at 0, the array of its offset at 9, and 2 KiB.
+/// let block = b"\xa8\0\0\0\x54\0\0\0\x06\0\0\0\0\x09\0\0\0\x0b";
+/// let reader = FilterBlockReader::new(BloomFilterPolicy::new(10), block);
+/// assert!(reader.key_may_match(0, b"pear") && !reader.key_may_match(0, b"fig"));
+/// assert!(reader.key_may_match(2_048, b"fig")); // no filter there
+/// ```
 #[derive(Clone)]
 pub struct FilterBlockReader<P, B> {
     policy: P,
     contents: B,
-    frame: Frame,
+    /// `None` of a malformed block.
+    footer: Option<Footer>,
 }
 
 impl<P: Copy, B: ?Sized> Copy for FilterBlockReader<P, &B> {}
@@ -257,31 +303,24 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// follows it in the file, and `policy` the one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
-        let frame = Frame::parse(contents.as_ref()).unwrap_or_default();
-        Self { policy, contents, frame }
+        Self { footer: Footer::parse(contents.as_ref()), policy, contents }
     }
 
-    /// The base-2 logarithm of the length in bytes of the file ranges that share a filter. Below
-    /// 64; 0 for a malformed block.
-    #[must_use]
-    pub const fn base_lg(&self) -> u8 {
-        self.frame.base_lg
-    }
-
-    /// The number of filters, including those of ranges without keys. 0 for a malformed block:
-    /// shorter than 5 bytes, an array of offsets that starts outside, or a `base_lg` of 64 or more.
-    #[must_use]
-    pub const fn num_filters(&self) -> usize {
-        self.frame.num_filters
-    }
-
-    /// Whether the data block at `block_offset` may contain `key`: an internal key if the policy is
-    /// an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key. `true` where
-    /// [`filter`](Self::filter) is `None`.
+    /// Whether the data block at `block_offset` may contain `key`, of which the policy makes what
+    /// it needs: an internal key if it is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else
+    /// a user key. `true` where [`filter`](Self::filter) is `None`.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
+    }
+
+    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables: by its
+    /// hash if it has one and the policy takes it, else by the key.
+    #[inline]
+    #[must_use]
+    pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
+        self.filter(block_offset).is_none_or(|filter| key.may_match(&self.policy, filter))
     }
 
     /// The filter for the data block at `block_offset`, as the policy made it.
@@ -292,13 +331,40 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
-        let Frame { array_offset, num_filters, base_lg } = self.frame;
+        let Footer { array_offset, num_filters, base_lg } = self.footer?;
         let index = usize::try_from(block_offset >> base_lg).ok().filter(|&i| i < num_filters)?;
         let contents = self.contents.as_ref();
         // For the last filter, the word after its offset is the offset of the array.
         let start = decode_fixed32(contents, array_offset + index * 4)?;
         let limit = decode_fixed32(contents, array_offset + index * 4 + 4)?;
         contents.get(..array_offset)?.get(start..limit)
+    }
+
+    /// The base-2 logarithm of the length in bytes of the file ranges that share a filter. Below
+    /// 64; 0 of a malformed block.
+    #[must_use]
+    pub fn base_lg(&self) -> u8 {
+        self.footer.unwrap_or_default().base_lg
+    }
+
+    /// The number of filters, including those of ranges without keys; 0 of a malformed block.
+    #[must_use]
+    pub fn num_filters(&self) -> usize {
+        self.footer.unwrap_or_default().num_filters
+    }
+
+    /// Whether the block is shorter than 5 bytes, its array of offsets starts outside, or its
+    /// `base_lg` is 64 or more: then all lookups answer `true`. A block that is not malformed may
+    /// still have damaged filters, or damaged offsets of some.
+    #[must_use]
+    pub const fn is_malformed(&self) -> bool {
+        self.footer.is_none()
+    }
+
+    /// The policy that reads the filters.
+    #[must_use]
+    pub const fn policy(&self) -> &P {
+        &self.policy
     }
 }
 
@@ -307,21 +373,21 @@ impl<P: fmt::Debug, B> fmt::Debug for FilterBlockReader<P, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBlockReader")
             .field("policy", &self.policy)
-            .field("num_filters", &self.frame.num_filters)
-            .field("base_lg", &self.frame.base_lg)
+            .field("footer", &self.footer)
             .finish_non_exhaustive()
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct Frame {
+/// What the end of a block says of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Footer {
     /// Where the array of offsets starts, and the filters end.
     array_offset: usize,
     num_filters: usize,
     base_lg: u8,
 }
 
-impl Frame {
+impl Footer {
     /// `None` for a malformed block.
     fn parse(contents: &[u8]) -> Option<Self> {
         let (rest, &[.., base_lg]) = contents.split_last_chunk::<5>()?;

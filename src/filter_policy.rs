@@ -1,4 +1,4 @@
-//! The trait between a storage engine and its filters.
+//! The traits between a storage engine and its filters.
 
 use std::sync::Arc;
 
@@ -11,15 +11,27 @@ use crate::BloomHash;
 ///
 /// Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
+/// ```
+/// use std::sync::Arc;
+///
+/// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+///
+/// let policy: Arc<dyn FilterPolicy> = Arc::new(BloomFilterPolicy::new(10));
+/// let mut filter = Vec::new();
+/// policy.create_filter(&[b"apple", b"pear"], &mut filter);
+/// assert!(policy.key_may_match(b"pear", &filter));
+/// ```
+///
 /// # Wrappers
 ///
 /// If the engine's comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators)
 /// in one that normalises keys, under a name of the engine's own. Wrap that in
-/// [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round. Whatever takes no
+/// [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round. What takes no
 /// `FilterPolicy`, such as [`bloom_hash`](crate::bloom_hash), takes normalised keys.
 ///
-/// A wrapper may give [hashes](FilterPolicy::key_hash) if its filters depend on nothing else; one
-/// that drops repeated keys may not. Without hashes, builders keep its keys.
+/// A wrapper that looks at all its calls, or drops some keys, implements the three required methods
+/// alone. One whose filters depend on nothing but a hash of each key may be a [`HashPolicy`], too,
+/// and one that changes nothing of that may forward [`by_hash`](Self::by_hash).
 ///
 /// # In an engine that takes a filter policy
 ///
@@ -34,34 +46,97 @@ pub trait FilterPolicy: Send + Sync {
     fn name(&self) -> &str;
 
     /// Appends a filter for `keys` to `dst`, whose present bytes stay as they are. Keys may repeat
-    /// and come in any order; LevelDB passes them in its comparator's order.
+    /// and come in any order; LevelDB passes them in its comparator's order. Builders of filter
+    /// blocks never ask for a filter of no keys.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);
 
     /// Whether `key` may be among the keys from which `filter` was made.
     ///
-    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended. Must be `true`
-    /// for each of its keys, and must not panic on any bytes, since a disk may return corrupt ones.
+    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended, or empty for a
+    /// range of the file without keys. Must be `true` for each of its keys, and must not panic on
+    /// any bytes, since a disk may return corrupt ones.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
-    /// The hash by which [`create_filter_of_hashes`](Self::create_filter_of_hashes) knows `key`, so
-    /// that a builder keeps 4 bytes instead of the key: `Some` for every key, or for none.
+    /// This policy as one that needs only hashes of keys: always, or never. Then builders keep 4
+    /// bytes of each key, and lookups in many tables hash their key once.
     ///
-    /// Provided: `None`. Whoever overrides it must override the other method, too.
+    /// Provided: `None`.
     #[inline]
-    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
-        let _ = key;
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
         None
     }
+}
 
-    /// Appends the bytes that [`create_filter`](Self::create_filter) appends for keys with these
-    /// [hashes](Self::key_hash).
+/// A [`FilterPolicy`] by hashes: its filters, and its answers, depend on nothing else of a key.
+///
+/// Return it from [`FilterPolicy::by_hash`], by which builders and readers find it:
+///
+/// ```
+/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
+///
+/// let policy = BloomFilterPolicy::new(10);
+/// let by_hash = policy.by_hash().unwrap();
+/// let (mut of_keys, mut of_hashes) = (Vec::new(), Vec::new());
+/// policy.create_filter(&[b"pear"], &mut of_keys);
+/// by_hash.create_filter_of_hashes(&[by_hash.key_hash(b"pear")], &mut of_hashes);
+/// assert_eq!(of_keys, of_hashes);
+/// assert!(by_hash.hash_may_match(by_hash.key_hash(b"pear"), &of_keys));
+/// ```
+pub trait HashPolicy: Send + Sync {
+    /// The hash that stands for `key`.
+    fn key_hash(&self, key: &[u8]) -> BloomHash;
+
+    /// Appends the bytes that [`create_filter`](FilterPolicy::create_filter) appends for keys with
+    /// these [hashes](Self::key_hash), in this order and as often as each comes.
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
+
+    /// [`key_may_match`](FilterPolicy::key_may_match) for a key with this
+    /// [hash](Self::key_hash).
+    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
+}
+
+/// A key to look up in many tables, hashed once if their policy needs only hashes.
+///
+/// ```
+/// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterKey};
+///
+/// # let tables: [FilterBlockReader<BloomFilterPolicy, &[u8]>; 0] = [];
+/// let key = FilterKey::new(&BloomFilterPolicy::new(10), b"pear");
+/// let block_offset = 4_101; // where a table would have it
+/// assert!(!tables.iter().any(|table| table.may_match(block_offset, &key)));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FilterKey<'k> {
+    key: &'k [u8],
+    hash: Option<BloomHash>,
+}
+
+impl<'k> FilterKey<'k> {
+    /// A key for readers with this policy, or with another that makes the same of a key. Takes the
+    /// policy's time, for a Bloom filter linear in the key's length.
     ///
-    /// # Panics
-    ///
-    /// Unless it is overridden: a filter without its keys would lose them.
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        let _ = (hashes, dst);
-        panic!("{} overrides key_hash, but not create_filter_of_hashes", self.name());
+    /// It is an internal key if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy),
+    /// else a user key, as in [`key_may_match`](FilterPolicy::key_may_match).
+    #[inline]
+    #[must_use]
+    pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {
+        Self { key, hash: policy.by_hash().map(|policy| policy.key_hash(key)) }
+    }
+
+    /// The key's hash, if the policy needs only that.
+    #[inline]
+    #[must_use]
+    pub const fn hash(&self) -> Option<BloomHash> {
+        self.hash
+    }
+
+    #[inline]
+    pub(crate) fn may_match(&self, policy: &impl FilterPolicy, filter: &[u8]) -> bool {
+        if let (Some(hash), Some(policy)) = (self.hash, policy.by_hash()) {
+            policy.hash_may_match(hash, filter)
+        } else {
+            policy.key_may_match(self.key, filter)
+        }
     }
 }
 
@@ -81,12 +156,8 @@ macro_rules! forward {
             }
 
             #[inline]
-            fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
-                (**self).key_hash(key)
-            }
-
-            fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-                (**self).create_filter_of_hashes(hashes, dst);
+            fn by_hash(&self) -> Option<&dyn HashPolicy> {
+                (**self).by_hash()
             }
         }
     )*};

@@ -1,6 +1,6 @@
 //! Filters of user keys, made of internal keys.
 
-use crate::{BloomHash, FilterPolicy};
+use crate::{BloomHash, FilterPolicy, HashPolicy};
 
 /// For engines that pass internal keys to their filter blocks: makes filters of the user keys.
 ///
@@ -44,6 +44,17 @@ impl<P: FilterPolicy> InternalKeyPolicy<P> {
     pub const fn new(user_policy: P) -> Self {
         Self { user_policy }
     }
+
+    /// The policy of user keys.
+    #[must_use]
+    pub const fn user_policy(&self) -> &P {
+        &self.user_policy
+    }
+
+    #[inline]
+    fn inner(&self) -> &dyn HashPolicy {
+        self.user_policy.by_hash().expect("by_hash answers always, or never")
+    }
 }
 
 impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
@@ -61,12 +72,25 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     }
 
     #[inline]
-    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
-        self.user_policy.key_hash(extract_user_key(key))
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        self.user_policy.by_hash().is_some().then_some(self)
+    }
+}
+
+/// Of the user keys' hashes; for callers of `by_hash`, which asks the wrapped policy.
+impl<P: FilterPolicy> HashPolicy for InternalKeyPolicy<P> {
+    #[inline]
+    fn key_hash(&self, key: &[u8]) -> BloomHash {
+        self.inner().key_hash(extract_user_key(key))
     }
 
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        self.user_policy.create_filter_of_hashes(hashes, dst);
+        self.inner().create_filter_of_hashes(hashes, dst);
+    }
+
+    #[inline]
+    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+        self.inner().hash_may_match(hash, filter)
     }
 }
 

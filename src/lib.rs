@@ -21,13 +21,13 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | write a table's filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder`] |
-//! | write filters of several thousand keys each | [`FilterBlockBuilder::with_min_keys`] |
+//! | write a table's filters as recommended, of several thousand keys each | [`FilterBlockBuilder::with_long_ranges`] |
+//! | write them as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] |
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | open a table by its policy's name, check its filters, count what they save | [recipes] |
-//! | look up one user key in many tables | [`bloom_hash`], then [`FilterBlockReader::hash_may_match`] |
+//! | look up one key in many tables, hashed once | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
 //! | fix filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
@@ -64,7 +64,7 @@ pub use bloom::{
     InvalidFilter, ShapeMismatch, SortedRun,
 };
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
-pub use filter_policy::FilterPolicy;
+pub use filter_policy::{FilterKey, FilterPolicy, HashPolicy};
 pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
 pub use internal_key::InternalKeyPolicy;
 

@@ -10,7 +10,8 @@ use common::allocations::{CountingAllocator, bytes_in_use, count_allocations, pe
 use common::{OfKeys, create_filter, noise};
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
-    FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hashes,
+    FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy, InternalKeyPolicy,
+    bloom_hashes,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -239,10 +240,9 @@ fn pending_keys_with_hashes_take_4_bytes_in_a_vector_that_doubles() {
 
 /// Values of 1,000 bytes in data blocks of 4 KiB: at first 512 KiB have some 500 keys.
 #[test]
-fn a_range_that_grows_has_at_most_twice_its_least_number_of_keys_waiting() {
+fn a_range_that_widens_in_small_steps_has_at_most_twice_4_000_keys_waiting() {
     const MIN_KEYS: usize = 4_000;
-    let policy = POLICY.tuned().with_min_filter_len(2_048);
-    let mut builder = FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(MIN_KEYS);
+    let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
     let peak = peak_bytes(|| {
         for block in 0..10_000 {
             builder.start_block(block * 4_200); // 3,995 keys in 4 MiB
@@ -259,7 +259,7 @@ fn a_range_that_grows_has_at_most_twice_its_least_number_of_keys_waiting() {
 #[test]
 fn a_wild_offset_while_the_range_may_grow_allocates_nothing() {
     for num_keys in [1, 3_999] {
-        let mut builder = FilterBlockBuilder::new(POLICY).with_base_lg(19).with_min_keys(4_000);
+        let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
         for _ in 0..num_keys {
             builder.add_key(b"fig");
         }

@@ -6,6 +6,7 @@ mod common;
 mod format {
     mod api;
     mod block_builder;
+    mod block_calls;
     mod block_hashes;
     mod block_reader;
     mod choices;
@@ -14,8 +15,8 @@ mod format {
     mod golden;
     mod hashing;
     mod least_len;
+    mod long_ranges;
     mod lookups;
-    mod min_keys;
     mod mutating;
     mod threads;
 }

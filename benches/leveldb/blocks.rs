@@ -78,7 +78,7 @@ impl Blocks {
 
 impl Table<'_> {
     fn build(&self, base_lg: u8) -> Vec<u8> {
-        let mut builder = FilterBlockBuilder::new(self.policy).with_base_lg(base_lg);
+        let mut builder = FilterBlockBuilder::with_base_lg(self.policy, base_lg);
         for (keys, offset) in self.keys.chunks(self.keys_per_block).zip((0..).map(offset_of)) {
             builder.start_block(offset);
             for key in keys {

@@ -45,13 +45,10 @@ const FILTERS: [&str; 3] = ["LevelDB's filters", "filters in place", "plugged in
 /// The filters that the crate recommends, to be put into tables, and those of a policy plugged into
 /// an unmodified LevelDB.
 fn builders(bits_per_key: usize) -> [Builder; 2] {
-    let with_min_len = |len| {
-        let policy = BloomFilterPolicy::new(bits_per_key).tuned();
-        InternalKeyPolicy::new(policy.with_min_filter_len(len))
-    };
+    let policy = BloomFilterPolicy::new(bits_per_key).tuned();
     [
-        FilterBlockBuilder::new(with_min_len(2_048)).with_base_lg(19).with_min_keys(4_000),
-        FilterBlockBuilder::new(with_min_len(48)),
+        FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(policy)),
+        FilterBlockBuilder::new(InternalKeyPolicy::new(policy.with_min_filter_len(48))),
     ]
 }
 

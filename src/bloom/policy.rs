@@ -7,7 +7,7 @@ use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
 use crate::hash::{BLOOM_SEED, hash};
-use crate::{BloomHash, FilterBlockReader, FilterPolicy, InternalKeyPolicy, bloom_hash};
+use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
@@ -105,7 +105,7 @@ impl BloomFilterPolicy {
     /// LevelDB's match many of the absent keys next to present ones, above all if keys end in a
     /// [big-endian counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a
     /// multiple of 4. Among tuned filters of 1,000 keys and more these are rare. [Longer
-    /// ranges](crate::FilterBlockBuilder::with_min_keys) do more, and come first.
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) do more, and come first.
     ///
     /// A filter takes LevelDB's bytes or slightly fewer. Filters of more than 100,000 random keys
     /// have about a fifth fewer false positives, those of 8 to 100 up to a tenth more in the mean.
@@ -118,9 +118,10 @@ impl BloomFilterPolicy {
 
     /// Filters of a key or more with at least `len` bytes, the probe count's included.
     ///
-    /// For ranges with few keys: in LevelDB's 2 KiB with values of 500 bytes and more take
-    /// [tuned](Self::tuned) filters of 48 bytes, and fewer than 1% of absent counters match in the
-    /// mean, instead of most. With smaller values longer ranges do more.
+    /// For policies that are plugged into LevelDB, whose filters have few keys where values are
+    /// large: take [tuned](Self::tuned) filters of 48 bytes. It is a length for each range of the
+    /// file, so never thousands of bytes with 2 KiB. An engine of your own has [longer
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges), which need no least length.
     ///
     /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
     /// `for_runs` and `for_false_positive_rate` do not count what it adds.
@@ -215,15 +216,6 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this [`bloom_hash`]: for one
-    /// key and many filters.
-    #[must_use]
-    pub fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
-            may_match_once(bits, num_probes, hash)
-        })
-    }
-
     /// [`BloomFilter::hashes_may_match`] for any bytes, with LevelDB's answers.
     ///
     /// # Panics
@@ -235,27 +227,6 @@ impl BloomFilterPolicy {
             Ok(filter) => filter.hashes_may_match(hashes, matches),
             Err(invalid) => matches.fill(invalid.may_match()),
         }
-    }
-}
-
-impl<B: AsRef<[u8]>> FilterBlockReader<BloomFilterPolicy, B> {
-    /// [`key_may_match`](Self::key_may_match) for the user key with this [`bloom_hash`]: one hash
-    /// for all tables.
-    #[inline]
-    #[must_use]
-    pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
-        let policy = BloomFilterPolicy::default(); // any reads every filter
-        self.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
-    }
-}
-
-impl<B: AsRef<[u8]>> FilterBlockReader<InternalKeyPolicy<BloomFilterPolicy>, B> {
-    /// [`key_may_match`](Self::key_may_match) for the user key with this [`bloom_hash`].
-    #[inline]
-    #[must_use]
-    pub fn hash_may_match(&self, block_offset: u64, hash: BloomHash) -> bool {
-        let policy = BloomFilterPolicy::default(); // any reads every filter
-        self.filter(block_offset).is_none_or(|filter| policy.hash_may_match(hash, filter))
     }
 }
 
@@ -291,15 +262,30 @@ impl FilterPolicy for BloomFilterPolicy {
         })
     }
 
+    #[inline]
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        Some(self)
+    }
+}
+
+impl HashPolicy for BloomFilterPolicy {
     /// The key's [`bloom_hash`].
     #[inline]
-    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
-        Some(bloom_hash(key))
+    fn key_hash(&self, key: &[u8]) -> BloomHash {
+        bloom_hash(key)
     }
 
     /// [`create_filter`](FilterPolicy::create_filter) by the keys' [`bloom_hash`], in any order.
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
         create(self.shape(hashes.len()), hashes, dst);
+    }
+
+    /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this [`bloom_hash`].
+    #[inline]
+    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+        parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
+            may_match_once(bits, num_probes, hash)
+        })
     }
 }
 

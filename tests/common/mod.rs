@@ -18,7 +18,7 @@
 //! | `bloom/measure.rs` | `rates/measured.rs` |
 //! | `bloom/shaping/`: `tuned` | `format/choices.rs`, `rates/tuned.rs`, `rates/tables.rs` |
 //! | `bloom/shaping/`: lengths, rates, runs | `rates/counters.rs`, `rates/sizing.rs`, `rates/runs.rs` |
-//! | `filter_block.rs` | `filter_block_test.rs`, `format/`: `block_builder`, `block_hashes`, `block_reader`, `min_keys` |
+//! | `filter_block.rs` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_hashes`, `block_reader`, `long_ranges` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `allocations.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |

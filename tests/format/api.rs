@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
-    BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
-    InvalidFilter, ShapeMismatch, SortedRun, bloom_hashes,
+    BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy,
+    InternalKeyPolicy, InvalidFilter, ShapeMismatch, SortedRun, bloom_hashes,
 };
 
 use crate::common::create_filter;
@@ -34,9 +34,11 @@ fn references_boxes_and_arcs_of_a_policy_are_policies() {
         let mut builder = FilterBlockBuilder::new(&policy);
         builder.add_key(b"fig");
         let contents = Arc::<[u8]>::from(builder.finish());
+        assert_eq!(builder.policy().name(), POLICY.name());
         let reader = FilterBlockReader::new(policy, contents);
-        assert!(reader.key_may_match(0, b"fig"));
-        assert!(!reader.key_may_match(0, b"pear"));
+        let may_match = |key| reader.may_match(0, &FilterKey::new(reader.policy(), key));
+        assert!(reader.key_may_match(0, b"fig") && may_match(b"fig"));
+        assert!(!reader.key_may_match(0, b"pear") && !may_match(b"pear"));
     }
 
     let boxed: Box<dyn FilterPolicy> = Box::new(POLICY);
@@ -122,6 +124,7 @@ fn types_have_the_common_traits() {
     assert_is_shared::<BloomFilter<Vec<u8>>>();
     assert_is_equal::<BloomFilter<&[u8]>>();
     assert_is_copied::<BloomFilter<&[u8; 9]>>();
+    assert_is_copied::<FilterKey>();
     assert_is_shared::<FilterBlockBuilder<BloomFilterPolicy>>();
     assert_is_shared::<FilterBlockReader<BloomFilterPolicy, Vec<u8>>>();
     assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
@@ -227,12 +230,8 @@ fn probe_counts_and_base_lgs_out_of_range_panic() {
     }
     for base_lg in [64, 255] {
         let message = "base_lg above 63";
-        assert_panics(message, || _ = FilterBlockBuilder::new(POLICY).with_base_lg(base_lg));
+        assert_panics(message, || _ = FilterBlockBuilder::with_base_lg(POLICY, base_lg));
     }
-    // With a filter for 2 KiB, another range would lose its keys.
-    let mut builder = FilterBlockBuilder::new(POLICY).with_base_lg(0).with_base_lg(11);
-    builder.start_block(2_048);
-    assert_panics("made for another base_lg", || _ = builder.with_base_lg(0));
 }
 
 #[test]

@@ -1,12 +1,11 @@
-//! Building filter blocks: the oracle's bytes for ranges of any size, state after a panic, and
-//! limits.
+//! Building filter blocks: the oracle's bytes for ranges of any size, panics, and limits.
 
+use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalKeyPolicy,
-    bloom_hash,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
+    InternalKeyPolicy,
 };
 use proptest::prelude::*;
 
@@ -21,12 +20,11 @@ pub(super) fn build(
     base_lg: u8,
     blocks: &[(u64, Vec<Vec<u8>>)],
 ) -> Vec<u8> {
-    finish(FilterBlockBuilder::new(policy).with_base_lg(base_lg), blocks)
+    add_and_finish(&mut FilterBlockBuilder::with_base_lg(policy, base_lg), blocks)
 }
 
-/// Adds the data blocks.
-pub(super) fn finish(
-    mut builder: FilterBlockBuilder<impl FilterPolicy>,
+pub(super) fn add_and_finish(
+    builder: &mut FilterBlockBuilder<impl FilterPolicy>,
     blocks: &[(u64, Vec<Vec<u8>>)],
 ) -> Vec<u8> {
     for (block_offset, keys) in blocks {
@@ -86,9 +84,11 @@ proptest! {
             for key in keys {
                 let user_key = reference::extract_user_key(&key);
                 prop_assert!(reader.key_may_match(offset, &key));
-                prop_assert!(reader.hash_may_match(offset, bloom_hash(&key)));
+                prop_assert!(reader.may_match(offset, &FilterKey::new(&policy, &key)));
                 prop_assert!(reader_of_user_keys.key_may_match(offset, &key));
-                prop_assert!(reader_of_user_keys.hash_may_match(offset, bloom_hash(user_key)));
+                let of_internal_key = FilterKey::new(&internal_key_policy, &key);
+                prop_assert!(reader_of_user_keys.may_match(offset, &of_internal_key));
+                prop_assert!(reader_of_user_keys.may_match(offset, &FilterKey::new(&policy, user_key)));
                 prop_assert!(reference::block_key_may_match(&expected, offset, &key));
                 prop_assert!(reference::block_key_may_match(&of_user_keys, offset, user_key));
             }
@@ -129,7 +129,7 @@ fn a_bare_user_key_is_found_by_the_inner_policy_but_not_by_internal_key_policy()
     assert_eq!(user_keys.iter().filter(|key| reader.key_may_match(0, key)).count(), 0);
     let reader = FilterBlockReader::new(POLICY, &filters);
     assert!(user_keys.iter().all(|key| reader.key_may_match(0, key)));
-    assert!(user_keys.iter().all(|key| reader.hash_may_match(0, bloom_hash(key))));
+    assert!(user_keys.iter().all(|key| reader.may_match(0, &FilterKey::new(&POLICY, key))));
 }
 
 #[test]
@@ -157,49 +157,46 @@ impl<F: Fn(&[&[u8]], &mut Vec<u8>) + Send + Sync> FilterPolicy for By<F> {
     }
 }
 
+/// One that takes the finished filters away is the worst.
 #[test]
-fn a_panic_in_a_policy_leaves_the_builder_unchanged() {
-    let blocks: DataBlocks =
-        (0..8).map(|i: u8| (u64::from(i) * 3_000, vec![vec![i; 5]; 20])).collect();
-    let expected = build(POLICY, 11, &blocks);
-    for panics_at in 1..blocks.len() {
-        for is_far in [false, true] {
-            let panics = AtomicBool::new(false);
-            let mut builder = FilterBlockBuilder::new(By(|keys: &[&[u8]], dst: &mut Vec<u8>| {
-                let len = dst.len();
-                POLICY.create_filter(keys, dst);
-                if panics.swap(false, Ordering::Relaxed) {
-                    dst.truncate(len + 3);
-                    panic!("in the middle of a filter");
-                }
-            }));
-            for (i, (block_offset, keys)) in blocks.iter().enumerate() {
-                if i == panics_at {
-                    panics.store(true, Ordering::Relaxed);
-                    // Any offset will do, since the failed call must have no effect.
-                    let offset = if is_far { 1 << 24 } else { *block_offset };
-                    assert_panics("in the middle", || builder.start_block(offset));
-                }
-                builder.start_block(*block_offset);
-                for key in keys {
-                    builder.add_key(key);
-                }
-            }
-            assert_eq!(builder.finish(), expected);
-        }
+fn after_a_panic_in_a_policy_every_call_panics() {
+    let mut builder = FilterBlockBuilder::new(By(|_: &[&[u8]], dst: &mut Vec<u8>| {
+        drop(mem::take(dst));
+        panic!("in the middle of a filter");
+    }));
+    builder.add_key(b"fig");
+    assert_panics("in the middle", || builder.start_block(2_048));
+    let message = "has panicked before";
+    for _ in 0..2 {
+        assert_panics(message, || builder.start_block(4_096));
+        assert_panics(message, || builder.add_key(b"lime"));
+        assert_panics(message, || _ = builder.finished_len());
+        assert_panics(message, || drop(builder.finish()));
     }
 }
 
 #[test]
-fn an_offset_beyond_the_address_space_panics_and_leaves_the_builder_unchanged() {
+fn an_offset_beyond_the_address_space_panics() {
     // 2^55 bytes of offsets exceed only what any allocator has.
     for base_lg in [0, 11] {
-        let mut builder = FilterBlockBuilder::new(POLICY).with_base_lg(base_lg);
+        let mut builder = FilterBlockBuilder::with_base_lg(POLICY, base_lg);
         builder.add_key(b"fig");
         assert_panics("capacity overflow", || builder.start_block(u64::MAX));
-        builder.add_key(b"lime");
-        let keys = vec![b"fig".into(), b"lime".into()];
-        assert_eq!(builder.finish(), build(POLICY, base_lg, &[(0, keys)]));
+        assert_panics("has panicked before", || drop(builder.finish()));
+    }
+}
+
+#[test]
+fn a_builder_is_as_new_for_the_next_table() {
+    let tables: [DataBlocks; 4] = [
+        vec![(0, vec![b"fig".into()]), (5_000, vec![b"lime".into(), b"pear".into()])],
+        vec![],
+        vec![(9_000, vec![b"plum".into()])],
+        vec![(0, vec![]), (2_048, vec![])],
+    ];
+    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 12);
+    for blocks in tables.iter().cycle().take(9) {
+        assert_eq!(add_and_finish(&mut builder, blocks), build(POLICY, 12, blocks));
     }
 }
 

@@ -1,16 +1,17 @@
-//! Filter blocks built from hashes: the same as from keys, and no key lost by half a policy.
+//! Filter blocks by hashes: the same as by keys, through any policy.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
-    InternalKeyPolicy, bloom_hash,
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
+    HashPolicy, InternalKeyPolicy, bloom_hash,
 };
 use proptest::prelude::*;
 
 use super::api::assert_panics;
-use super::block_builder::{build, finish};
-use crate::common::strategies::{any_data_blocks, any_policy, config};
+use super::block_builder::build;
+use crate::common::strategies::{any_data_blocks, any_key, any_policy, config};
 use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -19,33 +20,35 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn blocks_of_hashes_are_those_of_keys_after_every_sequence_of_calls(
-        (base_lg, mut blocks) in any_data_blocks(),
+    fn blocks_by_hashes_are_those_by_keys_and_so_are_lookups(
+        (base_lg, blocks) in any_data_blocks(),
         policy in any_policy(),
-        min_keys in prop_oneof![Just(0), 0..60_usize, Just(usize::MAX)],
-        starts_late in any::<bool>(),
+        absent in any_key(),
     ) {
-        let is_late = starts_late && !blocks.is_empty();
-        let first_keys = if is_late { blocks.remove(0).1 } else { Vec::new() };
-        let build = |policy: &dyn FilterPolicy| {
-            let builder = FilterBlockBuilder::new(policy);
-            let mut builder = builder.with_min_keys(min_keys).with_base_lg(base_lg);
-            for key in &first_keys {
-                builder.add_key(key);
-            }
-            finish(builder, &blocks)
-        };
         let of_user_keys = InternalKeyPolicy::new(policy);
         let shared: Arc<dyn FilterPolicy> = Arc::new(policy);
-        for (of_hashes, of_keys) in [
+        for (by_hash, by_key) in [
             (&policy as &dyn FilterPolicy, &OfKeys(policy) as &dyn FilterPolicy),
             (&Box::new(&shared), &OfKeys(&shared)),
             (&of_user_keys, &OfKeys(of_user_keys)),
             (&InternalKeyPolicy::new(&shared), &InternalKeyPolicy::new(OfKeys(&shared))),
         ] {
-            prop_assert!(of_hashes.key_hash(b"fig").is_some());
-            prop_assert_eq!(of_keys.key_hash(b"fig"), None);
-            prop_assert_eq!(build(of_hashes), build(of_keys));
+            prop_assert!(by_hash.by_hash().is_some() && by_key.by_hash().is_none());
+            let block = build(by_hash, base_lg, &blocks);
+            prop_assert_eq!(&block, &build(by_key, base_lg, &blocks));
+            let readers = [by_hash, by_key].map(|policy| FilterBlockReader::new(policy, &block));
+            for (offset, keys) in &blocks {
+                for key in keys.iter().chain([&absent]) {
+                    let may_match = readers[0].key_may_match(*offset, key);
+                    for of in [by_hash, by_key] {
+                        let key = FilterKey::new(of, key);
+                        prop_assert_eq!(key.hash().is_some(), of.by_hash().is_some());
+                        for reader in &readers {
+                            prop_assert_eq!(reader.may_match(*offset, &key), may_match);
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -56,22 +59,25 @@ proptest! {
     ) {
         let of_user_keys = InternalKeyPolicy::new(policy);
         for policy in [&policy as &dyn FilterPolicy, &of_user_keys, &Arc::new(of_user_keys)] {
+            let by_hash = policy.by_hash().expect("hashes");
             for (_, keys) in &blocks {
-                let hashes: Vec<_> = keys.iter().map(|key| policy.key_hash(key).unwrap()).collect();
+                let hashes: Vec<_> = keys.iter().map(|key| by_hash.key_hash(key)).collect();
                 let mut dst = b"before".to_vec();
-                policy.create_filter_of_hashes(&hashes, &mut dst);
-                prop_assert_eq!(dst, [b"before".to_vec(), create_filter(policy, keys)].concat());
+                by_hash.create_filter_of_hashes(&hashes, &mut dst);
+                let of_keys = create_filter(policy, keys);
+                prop_assert!(hashes.iter().all(|&hash| by_hash.hash_may_match(hash, &of_keys)));
+                prop_assert_eq!(dst, [b"before".to_vec(), of_keys].concat());
             }
         }
     }
 }
 
-/// Gives hashes of some keys; its filters take no hashes.
-struct Half(fn(&[u8]) -> bool);
+/// Breaks its promise to give hashes always, or never.
+struct Fickle(AtomicBool);
 
-impl FilterPolicy for Half {
+impl FilterPolicy for Fickle {
     fn name(&self) -> &'static str {
-        "example.Half"
+        "example.Fickle"
     }
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
@@ -82,72 +88,86 @@ impl FilterPolicy for Half {
         POLICY.key_may_match(key, filter)
     }
 
-    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
-        self.0(key).then(|| bloom_hash(key))
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        self.0.load(Ordering::Relaxed).then_some(&POLICY)
     }
 }
 
 #[test]
-fn a_policy_that_gives_hashes_but_takes_none_panics_at_the_first_filter() {
-    fn assert_panics_at_first_filter(policy: impl FilterPolicy) {
-        let mut builder = FilterBlockBuilder::new(policy);
-        builder.start_block(0);
-        let message = "example.Half overrides key_hash, but not create_filter_of_hashes";
-        // Without keys it makes no filter.
-        builder.start_block(2_048);
-        for _ in 0..2 {
-            builder.add_key(b"fig or lime");
-            assert_panics(message, || builder.start_block(4_096));
+fn a_policy_that_gives_hashes_only_now_and_then_panics_at_its_filter() {
+    for first in [false, true] {
+        for adds_another in [false, true] {
+            let policy = Fickle(AtomicBool::new(first));
+            let mut builder = FilterBlockBuilder::new(&policy);
+            builder.add_key(b"fig");
+            policy.0.store(!first, Ordering::Relaxed);
+            if adds_another {
+                builder.add_key(b"lime");
+            } else if !first {
+                // Keys alone make a filter.
+                continue;
+            }
+            assert_panics("always, or never", || builder.start_block(2_048));
         }
-        assert_panics(message, || drop(builder.finish()));
     }
-
-    let half = Half(|_| true);
-    assert_panics_at_first_filter(&half);
-    assert_panics_at_first_filter(&half as &dyn FilterPolicy);
-    assert_panics_at_first_filter(InternalKeyPolicy::new(Box::new(&half)));
-    assert_panics_at_first_filter(Arc::new(InternalKeyPolicy::new(half)));
+    let policy = InternalKeyPolicy::new(Fickle(AtomicBool::new(true)));
+    let by_hash = policy.by_hash().expect("hashes");
+    policy.user_policy().0.store(false, Ordering::Relaxed);
+    assert_panics("always, or never", || _ = by_hash.key_hash(b"fig"));
 }
 
-#[test]
-fn a_policy_that_gives_hashes_of_some_keys_panics_at_their_filter() {
-    let policy = Half(|key| key.len() > 3);
-    let mut builder = FilterBlockBuilder::new(&policy);
-    builder.add_key(b"fig");
-    // A filter of keys alone is right.
-    builder.start_block(2_048);
-    builder.add_key(b"kiwi");
-    builder.add_key(b"fig");
-    let message = "key_hash gives a hash for some keys only";
-    assert_panics(message, || builder.start_block(4_096));
-    assert_panics(message, || drop(builder.finish()));
-}
+/// Folds case, by keys and by hashes.
+struct IgnoreCase;
 
-/// The other half is never called.
-struct TakesHashes;
-
-impl FilterPolicy for TakesHashes {
+impl FilterPolicy for IgnoreCase {
     fn name(&self) -> &'static str {
-        "example.TakesHashes"
+        "example.IgnoreCase"
     }
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        POLICY.create_filter(keys, dst);
+        let hashes: Vec<_> = keys.iter().map(|key| self.key_hash(key)).collect();
+        self.create_filter_of_hashes(&hashes, dst);
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        POLICY.key_may_match(key, filter)
+        self.hash_may_match(self.key_hash(key), filter)
     }
 
-    fn create_filter_of_hashes(&self, _hashes: &[BloomHash], _dst: &mut Vec<u8>) {
-        panic!("no hashes were given");
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        Some(self)
+    }
+}
+
+impl HashPolicy for IgnoreCase {
+    fn key_hash(&self, key: &[u8]) -> BloomHash {
+        bloom_hash(&key.to_ascii_lowercase())
+    }
+
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        POLICY.create_filter_of_hashes(hashes, dst);
+    }
+
+    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+        POLICY.hash_may_match(hash, filter)
     }
 }
 
 #[test]
-fn a_policy_that_takes_hashes_but_gives_none_gets_keys() {
-    let blocks = [(0, vec![b"fig".to_vec()]), (5_000, vec![b"lime".to_vec(), b"pear".to_vec()])];
-    assert_eq!(build(TakesHashes, 11, &blocks), build(POLICY, 11, &blocks));
-    let reader = FilterBlockReader::new(TakesHashes, build(TakesHashes, 11, &blocks));
-    assert!(reader.key_may_match(5_000, b"pear") && !reader.key_may_match(0, b"pear"));
+fn a_wrapper_that_folds_case_loses_no_key_inside_internal_key_policy_or_alone() {
+    fn assert_finds_all(policy: impl FilterPolicy, trailer: &[u8]) {
+        let key = |i: u32, word: &str| [format!("{word} {i}").as_bytes(), trailer].concat();
+        let mut builder = FilterBlockBuilder::with_long_ranges(&policy);
+        (0..1_000).for_each(|i| builder.add_key(&key(i, "Key")));
+        let reader = FilterBlockReader::new(&policy, builder.finish());
+        for key in (0..1_000).flat_map(|i| [key(i, "key"), key(i, "KEY")]) {
+            assert!(reader.key_may_match(0, &key));
+            assert!(reader.may_match(0, &FilterKey::new(&policy, &key)));
+        }
+        let matches = |i| reader.may_match(0, &FilterKey::new(&policy, &key(i, "absent")));
+        assert!((0..1_000).filter(|&i| matches(i)).count() < 50);
+    }
+
+    assert_finds_all(IgnoreCase, b"");
+    let shared: Arc<dyn FilterPolicy> = Arc::new(IgnoreCase);
+    assert_finds_all(InternalKeyPolicy::new(shared), b"\x01A\0\0\0\0\0\0");
 }

@@ -1,6 +1,6 @@
 //! Reading filter blocks: the oracle's answers on any bytes.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, InternalKeyPolicy, bloom_hash};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterKey, InternalKeyPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -17,6 +17,7 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
     let reader = FilterBlockReader::new(POLICY, contents);
     let of_internal_keys = FilterBlockReader::new(InternalKeyPolicy::new(POLICY), contents);
+    let by_hash = FilterKey::new(&POLICY, key);
     let is_past_all = block_offset >> reader.base_lg() >= reader.num_filters() as u64;
     assert!(!is_past_all || reader.filter(block_offset).is_none());
     let may_match = reference::block_key_may_match(contents, block_offset, key);
@@ -24,8 +25,8 @@ fn assert_reads_as_reference(contents: &[u8], block_offset: u64, key: &[u8]) {
         (
             reader.filter(block_offset),
             reader.key_may_match(block_offset, key),
-            reader.hash_may_match(block_offset, bloom_hash(key)),
-            of_internal_keys.hash_may_match(block_offset, bloom_hash(key))
+            reader.may_match(block_offset, &by_hash),
+            of_internal_keys.may_match(block_offset, &by_hash)
         ),
         (reference::block_filter(contents, block_offset), may_match, may_match, may_match),
         "key {key:02x?} at block offset {block_offset} in filter block {contents:02x?}"
@@ -146,16 +147,19 @@ fn equal_offsets_match_nothing_inside_the_filters_and_everything_outside() {
 }
 
 #[test]
-fn base_lg_and_num_filters_are_the_blocks_or_0_if_it_is_malformed() {
+fn base_lg_and_num_filters_are_the_blocks_unless_it_is_malformed() {
     for base_lg in 0..=255 {
         let reader = FilterBlockReader::new(POLICY, filter_block(&[7, 7], &[0, 2], 2, base_lg));
-        let expected = if base_lg < 64 { (base_lg, 2) } else { (0, 0) };
-        assert_eq!((reader.base_lg(), reader.num_filters()), expected);
+        let expected = if base_lg < 64 { (base_lg, 2, false) } else { (0, 0, true) };
+        assert_eq!((reader.base_lg(), reader.num_filters(), reader.is_malformed()), expected);
     }
     for malformed in [&[][..], &[11], &[0, 0, 0, 11], &[1, 0, 0, 0, 11], &[0xff; 5]] {
         let reader = FilterBlockReader::new(POLICY, malformed);
-        assert_eq!((reader.base_lg(), reader.num_filters()), (0, 0), "{malformed:?}");
+        let found = (reader.base_lg(), reader.num_filters(), reader.is_malformed());
+        assert_eq!(found, (0, 0, true), "{malformed:?}");
     }
+    let empty = FilterBlockReader::new(POLICY, [0; 5]);
+    assert_eq!((empty.base_lg(), empty.num_filters(), empty.is_malformed()), (0, 0, false));
 }
 
 proptest! {

@@ -56,7 +56,7 @@ fn leveldb_reads_databases_with_filter_blocks_of_larger_ranges() {
         for base_lg in [12, 16, 19, 63] {
             for table in tables(&path.0) {
                 let policy = InternalKeyPolicy::new(options.policy().tuned());
-                let builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
+                let builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
                 exchange_filter_block(&table, builder);
             }
             let (lookups, expected) = Replay::of(&path.0).count(&absent);

@@ -16,8 +16,7 @@ const NUM_KEYS: usize = 60_000;
 
 /// As the documentation recommends it.
 fn recommended() -> Builder {
-    let policy = LEVELDB.tuned().with_min_filter_len(2_048);
-    FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000)
+    FilterBlockBuilder::with_long_ranges(LEVELDB.tuned())
 }
 
 /// The mean rate of so many runs of 60,000 keys, and the bytes of all filter blocks.

@@ -17,7 +17,7 @@ impl TempPath {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("leveldb-{}-{count}.tmp", process::id());
-        Self(Path::new(option_env!("CARGO_TARGET_TMPDIR").expect("a test or bench")).join(name))
+        Self(super::temp_dir().join(name))
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {

@@ -14,6 +14,9 @@ pub mod replay;
 #[path = "../../tools/src/table/mod.rs"]
 pub mod table;
 
+use std::env;
+use std::path::PathBuf;
+
 use leveldb_filter::{FilterBlockBuilder, FilterBlockReader, FilterPolicy};
 
 use super::random;
@@ -34,6 +37,11 @@ impl<P: FilterPolicy> FilterPolicy for OfKeys<P> {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         self.0.key_may_match(key, filter)
     }
+}
+
+/// Cargo's for tests and benches; the system's for examples.
+pub fn temp_dir() -> PathBuf {
+    option_env!("CARGO_TARGET_TMPDIR").map_or_else(env::temp_dir, PathBuf::from)
 }
 
 /// The filter that `policy` makes for `keys`, alone in its buffer.
@@ -59,7 +67,7 @@ pub fn assert_filters_are_rebuilt(
     assert_eq!(table.policy_names(), [policy.name()]);
     let mut keys = Vec::new();
     let reader = FilterBlockReader::new(policy, &filter_block);
-    let mut builder = FilterBlockBuilder::new(policy).with_base_lg(base_lg);
+    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
     builder.start_block(0);
     for block in table.data_blocks() {
         assert!(

@@ -113,8 +113,7 @@ impl Request {
 fn compile(name: &str, options: &[&str]) -> Result<PathBuf, String> {
     // In the package's directory, where Cargo runs tests and benches.
     let source = Path::new("tests/leveldb/leveldb.cc");
-    let program =
-        Path::new(option_env!("CARGO_TARGET_TMPDIR").expect("a test or bench")).join(name);
+    let program = super::temp_dir().join(name);
     let unfinished = program.with_extension(process::id().to_string());
     let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(&compiler)

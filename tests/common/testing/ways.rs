@@ -2,7 +2,8 @@
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder,
-    FilterBlockReader, FilterPolicy, InternalKeyPolicy, InvalidFilter, bloom_hash,
+    FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, InternalKeyPolicy, InvalidFilter,
+    bloom_hash,
 };
 
 use super::{reference, slices};
@@ -59,7 +60,7 @@ pub fn for_each_filter(
 
     // A range without keys has no filter.
     if !keys.is_empty() {
-        let mut builder = FilterBlockBuilder::new(policy).with_base_lg(63);
+        let mut builder = FilterBlockBuilder::with_base_lg(policy, 63);
         for key in keys {
             builder.add_key(key);
         }
@@ -87,6 +88,10 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         ("policy", each(keys, |key| policy.key_may_match(key, filter))),
         ("policy, hash", each(&hashes, |hash| policy.hash_may_match(hash, filter))),
         (
+            "InternalKeyPolicy, hash",
+            each(&hashes, |hash| internal_key_policy.hash_may_match(hash, filter)),
+        ),
+        (
             "InternalKeyPolicy",
             each(&slices(&internal_keys), |key| internal_key_policy.key_may_match(key, filter)),
         ),
@@ -101,8 +106,8 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         let reader = FilterBlockReader::new(policy, contents);
         assert_eq!(reader.filter(u64::MAX >> 1), Some(filter));
         answers.push(("FilterBlockReader", each(keys, |key| reader.key_may_match(0, key))));
-        let of_hashes = each(&hashes, |hash| reader.hash_may_match(0, hash));
-        answers.push(("FilterBlockReader, hash", of_hashes));
+        let of_filter_key = |key| reader.may_match(0, &FilterKey::new(&policy, key));
+        answers.push(("FilterBlockReader, FilterKey", each(keys, of_filter_key)));
     }
     match BloomFilter::new(filter) {
         Ok(filter) => {

@@ -44,12 +44,12 @@ const COLUMNS: [&str; 7] = [
 
 fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
     let at_least = |len| POLICY.tuned().with_min_filter_len(len);
-    let long = |policy| FilterBlockBuilder::new(policy).with_base_lg(19).with_min_keys(4_000);
     let [leveldb, tuned, plugged_in, at_least_98, at_least_132] =
         [POLICY, POLICY.tuned(), at_least(48), at_least(98), at_least(132)]
             .map(FilterBlockBuilder::new);
-    let recommended = long(at_least(2_048));
-    [leveldb, tuned, plugged_in, at_least_98, at_least_132, long(POLICY), recommended]
+    let longer = FilterBlockBuilder::with_base_lg(POLICY, 19);
+    let recommended = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
+    [leveldb, tuned, plugged_in, at_least_98, at_least_132, longer, recommended]
 }
 
 type Measured = [(f64, usize); COLUMNS.len()];
@@ -81,9 +81,9 @@ pub(crate) fn real_keys() -> Outcome {
          - LevelDB: `BloomFilterPolicy::new(10)`, a filter for each 2 KiB of data blocks;\n\
          - `tuned()`: the same ranges with `new(10).tuned()`;\n\
          - plugged in: that policy `.with_min_filter_len(48)`; and with 98 and 132 bytes;\n\
-         - longer ranges: `new(10)` with at least 512 KiB and 4,000 keys to a filter, by \
-         `FilterBlockBuilder::with_base_lg(19)` and `with_min_keys(4_000)`;\n\
-         - recommended: these ranges with `new(10).tuned().with_min_filter_len(2_048)`.\n\n\
+         - longer ranges: `FilterBlockBuilder::with_base_lg(new(10), 19)`, or goleveldb's \
+         `FilterBaseLg: 19`;\n\
+         - recommended: `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
          \"Filter bytes\" are those of the filter blocks of the kind that has most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     )?;

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::{fs, io};
 
-use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomHash, bloom_hash, bloom_hashes};
+use leveldb_filter::{
+    AtomicBloomFilter, BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterKey,
+    InternalKeyPolicy, bloom_hash, bloom_hashes,
+};
 
-use crate::table::Table;
+use crate::table::{POLICY, Table};
 
 const MAX_KEYS: usize = 3_000; // of a memtable
 
 /// A value, or `None` if the key was deleted.
 pub(crate) type Entry = Option<Vec<u8>>;
 pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
-/// The policy of the first level's filters, given the keys of all levels from it on; their
-/// `base_lg`, and the keys that the first filter of a table has at least.
-pub(crate) type Filters = fn(&[usize]) -> (BloomFilterPolicy, u8, usize);
+pub(crate) type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy>>;
+/// Builds the first level's filters, given the keys of all levels from it on.
+pub(crate) type Filters = fn(&[usize]) -> Builder;
 
 /// The latest writes: behind a lock, with a lock-free filter in front that any thread can fill.
 struct Memtable {
@@ -79,10 +82,11 @@ impl Engine {
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
-        let hash = bloom_hash(key); // once, for the memtable and all tables
         let state = self.state.read().unwrap();
-        let mut tables = state.levels.values().rev().filter(|table| table.may_have(key, hash));
-        let entry = state.memtable.get(key, hash).map(Ok);
+        let filter_key = FilterKey::new(&POLICY, key); // hashed once for all tables
+        let mut tables =
+            state.levels.values().rev().filter(|table| table.may_have(key, &filter_key));
+        let entry = state.memtable.get(key, bloom_hash(key)).map(Ok);
         let entry = entry.or_else(|| tables.find_map(|table| table.read(key).transpose()));
         Ok(entry.transpose()?.flatten())
     }

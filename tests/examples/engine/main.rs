@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::{env, fs, process, thread};
 
-use leveldb_filter::{BloomFilterPolicy, SortedRun};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy, SortedRun};
 
-use db::{Engine, Filters};
+use db::{Builder, Engine, Filters};
 use table::NUM_READS;
 
 mod db;
@@ -20,9 +20,9 @@ mod table;
 const NUM_KEYS: u32 = 50_000;
 const LEVELDB: BloomFilterPolicy = BloomFilterPolicy::new(10);
 const CHOICES: [(&str, Filters); 3] = [
-    ("as LevelDB", |_| (LEVELDB, 11, 0)),
-    ("tuned(), 4,000 keys", |_| (LEVELDB.tuned().with_min_filter_len(2_048), 19, 4_000)),
-    ("for_runs(), 4,000 keys", |num_keys| (share(num_keys), 19, 4_000)),
+    ("as LevelDB", |_| FilterBlockBuilder::new(InternalKeyPolicy::new(LEVELDB))),
+    ("tuned(), long ranges", |_| long_ranges(LEVELDB.tuned())),
+    ("for_runs(), long ranges", |num_keys| long_ranges(share(num_keys))),
 ];
 type Keys = fn(u32) -> Vec<u8>; // those from NUM_KEYS up are absent, between the others
 const KEYS: [(&str, Keys); 2] = [
@@ -78,12 +78,16 @@ fn check(dir: &Path, name: &str, key: Keys) -> io::Result<usize> {
     Ok(num_found + count_lost(&engine, key, 0..NUM_KEYS)?)
 }
 
-/// The best policy for the first level, if all levels together may have 9 bits per key.
+fn long_ranges(policy: BloomFilterPolicy) -> Builder {
+    FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(policy))
+}
+
+/// The best policy for the first level, if all levels together may have 10 bits per key.
 fn share(num_keys: &[usize]) -> BloomFilterPolicy {
-    // 2^19 bytes of data blocks have some 3,800 keys, so the range grows to twice that.
-    let run = |num_filters| SortedRun::new(num_filters, 7_600);
-    let runs: Vec<_> = num_keys.iter().map(|keys| run(keys.div_ceil(7_600))).collect();
-    let total_len = num_keys.iter().sum::<usize>() * 9 / 8;
+    // Before they are built, filters of long ranges are taken to have 5,000 keys.
+    let run = |&num_keys: &usize| SortedRun::new(num_keys.div_ceil(5_000), num_keys.min(5_000));
+    let runs: Vec<_> = num_keys.iter().map(run).collect();
+    let total_len = num_keys.iter().sum::<usize>() * 10 / 8;
     BloomFilterPolicy::for_runs(total_len, &runs)[0].unwrap_or(LEVELDB)
 }
 

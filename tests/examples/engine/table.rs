@@ -13,13 +13,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io, iter};
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy, hash,
+    BloomFilterPolicy, BloomHash, FilterBlockReader, FilterKey, FilterPolicy, hash,
 };
 
-use crate::db::{Entries, Entry};
+use crate::db::{Builder, Entries, Entry};
 
 const KEYS_PER_BLOCK: usize = 30; // about 4 KiB
-const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10); // reads filters of any bits per key
+
+/// Reads the filters of all user keys, whatever their bits per key.
+pub(crate) const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 pub(crate) static NUM_READS: AtomicU32 = AtomicU32::new(0); // of data blocks, by lookups
 
 pub(crate) struct Table {
@@ -39,12 +41,9 @@ impl Table {
         path: &Path,
         entries: Entries,
         sequence: u64,
-        (policy, base_lg, min_keys): (BloomFilterPolicy, u8, usize),
+        mut filters: Builder,
     ) -> io::Result<Self> {
         let (mut file, mut index) = (Vec::new(), Vec::new());
-        let of_user_keys = InternalKeyPolicy::new(policy);
-        let mut filters =
-            FilterBlockBuilder::new(of_user_keys).with_base_lg(base_lg).with_min_keys(min_keys);
         for entries in Vec::from_iter(entries).chunks(KEYS_PER_BLOCK) {
             filters.start_block(file.len() as u64);
             let mut block = Vec::new();
@@ -56,7 +55,8 @@ impl Table {
             }
             append(&mut index, &entries[0].0, &append_block(&mut file, &block));
         }
-        append(&mut index, policy.name().as_bytes(), &append_block(&mut file, &filters.finish()));
+        let filter_block = append_block(&mut file, &filters.finish());
+        append(&mut index, filters.policy().name().as_bytes(), &filter_block);
         let offset = append_block(&mut file, &index);
         file.extend(offset);
         fs::write(path, file)?;
@@ -78,8 +78,8 @@ impl Table {
         Ok(Self { num_keys: index.len() * KEYS_PER_BLOCK, file, index, filters, filters_at })
     }
 
-    pub(crate) fn may_have(&self, key: &[u8], hash: BloomHash) -> bool {
-        self.filters.hash_may_match(self.block_offset(key) as u64, hash)
+    pub(crate) fn may_have(&self, user_key: &[u8], key: &FilterKey) -> bool {
+        self.filters.may_match(self.block_offset(user_key) as u64, key)
     }
 
     /// For keys in ascending order: looks up those that share a filter together.

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
 
 use super::Options;
 use crate::database::ranges::BYTEWISE;
@@ -11,7 +11,7 @@ use crate::survey::filters::{KeySurvey, TRAILER_LEN, filter_block};
 use crate::survey::inspection::{Filters, Inspection};
 use crate::survey::lookups::{Asked, Candidate, RANDOM};
 use crate::survey::sample::{BETWEEN, OWN};
-use crate::survey::settings::{BASE_LG, MIN_FILTER_LEN, MIN_KEYS};
+use crate::survey::settings::{BASE_LG, MIN_FILTER_LEN};
 use crate::survey::{Survey, judge};
 use crate::table::Table;
 use crate::table::replace::{self, NAMES, read};
@@ -180,8 +180,25 @@ fn today(survey: &Survey<'_>, i: usize, options: &Options) -> Result<Plan, &'sta
     Ok(Plan { policy, place, candidate: table.today(), is_todays: true })
 }
 
+/// A policy that gives no hashes, so that each key counts once.
+struct Once(BloomFilterPolicy);
+
+impl FilterPolicy for Once {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+        self.0.create_filter(keys, dst);
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.0.key_may_match(key, filter)
+    }
+}
+
 fn made(policy: BloomFilterPolicy, keys: &KeySurvey, trailer_len: usize) -> Vec<u8> {
-    let builder = FilterBlockBuilder::new(policy).with_base_lg(BASE_LG).with_min_keys(MIN_KEYS);
+    let builder = FilterBlockBuilder::with_long_ranges(Once(policy));
     let known = keys.candidates.iter().find(|keys| keys.trailer_len == trailer_len);
     filter_block(builder, &keys.blocks, &known.unwrap_or(keys.likeliest()).hashes)
 }

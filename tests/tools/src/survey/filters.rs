@@ -4,7 +4,7 @@
 
 use leveldb_filter::{
     BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, FilterBlockBuilder,
-    FilterBlockReader, bloom_hash,
+    FilterBlockReader, FilterPolicy, bloom_hash,
 };
 
 use crate::random::key_with_hash;
@@ -188,7 +188,7 @@ pub(crate) fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize 
 
 /// The filter block of a table whose keys have these hashes.
 pub(crate) fn filter_block(
-    mut builder: FilterBlockBuilder<BloomFilterPolicy>,
+    mut builder: FilterBlockBuilder<impl FilterPolicy>,
     blocks: &[SurveyedBlock],
     hashes: &[BloomHash],
 ) -> Vec<u8> {

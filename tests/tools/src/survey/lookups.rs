@@ -1,6 +1,6 @@
 //! Counts lookups that read a data block that does not have the key, by filters at hand or others.
 
-use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash};
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash, HashPolicy as _};
 
 use super::drawn::Tables;
 use super::filters::{

@@ -102,8 +102,6 @@ impl Setting {
 
     /// What to write into a program, or to run, by whether filters fit where today's are.
     pub(crate) fn lines(&self, has_room: bool) -> Vec<String> {
-        // As they are written below.
-        const { assert!(MIN_FILTER_LEN == 2_048 && MIN_KEYS == 4_000) }
         let Self { bits_per_key: bits, block_size, base_lg, min_filter_len, .. } = self;
         let add = if has_room { "" } else { "--add " };
         let line = match self.writer {
@@ -118,8 +116,8 @@ impl Setting {
             }
             Writer::ThisCrate => format!(
                 "cargo run --release --example rewrite_filters -- {add}--bits-per-key {bits} DIR\n\
-                 Engine: new(InternalKeyPolicy::new(BloomFilterPolicy::new({bits}).tuned()\n  \
-                 .with_min_filter_len(2_048))).with_base_lg({base_lg}).with_min_keys(4_000)"
+                 Engine: with_long_ranges(InternalKeyPolicy::new(\n  \
+                 BloomFilterPolicy::new({bits}).tuned()))"
             ),
             Writer::PluggedIn => {
                 let len = format!(".with_min_filter_len({min_filter_len})");

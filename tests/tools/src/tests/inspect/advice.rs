@@ -29,8 +29,7 @@ fn the_second_line_is_a_verdict() {
     for words in [
         "Why: your keys have 8 bytes and most differ only in the last, and a filter has",
         "C++: options.filter_policy = NewBloomFilterPolicy(",
-        "Engine: new(InternalKeyPolicy::new(BloomFilterPolicy::new(",
-        "  .with_min_filter_len(2_048))).with_base_lg(19).with_min_keys(4_000)",
+        "Engine: with_long_ranges(InternalKeyPolicy::new(",
     ] {
         report.line_with(words);
     }

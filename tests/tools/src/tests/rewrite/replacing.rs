@@ -71,8 +71,7 @@ fn filters_that_miss_a_key_replace_nothing() {
     for is_appended in [false, true] {
         let filters = Filters { policy_names: &NAMES, is_appended, trailer_len: 8 };
         let of_another_key = |_: &Table<'_>| {
-            let mut builder =
-                FilterBlockBuilder::new(BloomFilterPolicy::default()).with_base_lg(63);
+            let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::default(), 63);
             builder.add_key(b"another");
             Ok(builder.finish())
         };
