@@ -12,11 +12,9 @@ use crate::BloomHash;
 /// Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 ///
-/// let policy: Arc<dyn FilterPolicy> = Arc::new(BloomFilterPolicy::new(10));
+/// let policy: Box<dyn FilterPolicy> = Box::new(BloomFilterPolicy::new(10));
 /// let mut filter = Vec::new();
 /// policy.create_filter(&[b"apple", b"pear"], &mut filter);
 /// assert!(policy.key_may_match(b"pear", &filter));
@@ -29,9 +27,9 @@ use crate::BloomHash;
 /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round. What takes no
 /// `FilterPolicy`, such as [`bloom_hash`](crate::bloom_hash), takes normalised keys.
 ///
-/// A wrapper that looks at all its calls, or drops some keys, implements the three required methods
-/// alone. One whose filters depend on nothing but a hash of each key may be a [`HashPolicy`], too,
-/// and one that changes nothing of that may forward [`by_hash`](Self::by_hash).
+/// A wrapper whose filters depend on a hash of each key alone may be a [`HashPolicy`] of its own,
+/// too. It may forward [`by_hash`](Self::by_hash) only if it takes every key as it is: otherwise
+/// keys would be hashed as they are, looked up normalised, and missed.
 ///
 /// # In an engine that takes a filter policy
 ///
@@ -58,7 +56,8 @@ pub trait FilterPolicy: Send + Sync {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// This policy as one that needs only hashes of keys: always, or never. Then builders keep 4
-    /// bytes of each key, and lookups in many tables hash their key once.
+    /// bytes of each key, lookups in many tables hash their key once, and
+    /// [`key_may_match`](Self::key_may_match) may not be called.
     ///
     /// Provided: `None`.
     #[inline]

@@ -77,7 +77,7 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     }
 }
 
-/// Of the user keys' hashes; for callers of `by_hash`, which asks the wrapped policy.
+/// By the hashes of user keys.
 impl<P: FilterPolicy> HashPolicy for InternalKeyPolicy<P> {
     #[inline]
     fn key_hash(&self, key: &[u8]) -> BloomHash {

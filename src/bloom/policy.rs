@@ -53,7 +53,9 @@ enum ShapeRule {
 }
 
 impl BloomFilterPolicy {
-    /// The name in tables that LevelDB writes, since its version 1.18.
+    /// The name in tables that LevelDB writes, since its version 1.18. Basho's LevelDB, Riak's,
+    /// writes other filters under it, in which keys would be missed:
+    /// [check](crate::recipes#check-a-tables-filters-when-it-is-opened) tables of unknown origin.
     pub const NAME: &'static str = "leveldb.BuiltinBloomFilter2";
 
     /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
