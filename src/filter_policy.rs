@@ -36,6 +36,9 @@ use crate::BloomHash;
 /// LevelDB and rusty-leveldb drop the trailers of internal keys themselves. Give them the plain
 /// [`BloomFilterPolicy`](crate::BloomFilterPolicy): `InternalKeyPolicy` would drop 8 bytes more,
 /// and other readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
+#[doc(alias = "comparator")]
+#[doc(alias = "prefix")]
+#[doc(alias = "wrapper")]
 pub trait FilterPolicy: Send + Sync {
     /// The name under which a table stores this policy's filter block.
     ///

@@ -1,36 +1,34 @@
 //! A port of LevelDB's filter policies: the Bloom filter, filter blocks and internal keys,
-//! byte-for-byte compatible with LevelDB 1.23.
+//! byte-for-byte compatible with LevelDB 1.23. A filter lets an engine skip a table that cannot
+//! contain a key: it may match an absent key, but never rejects a present one.
 //!
-//! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
-//! never rejects a present one. On request it has fewer false positives, and LevelDB reads it, too.
-//! The package's `tests/accuracy.md` has rates for many kinds of keys.
+//! LevelDB's own filters, one for each 2 KiB of a table, match most absent keys where keys end in a
+//! counter and values are large. Those of [`FilterBlockBuilder::with_long_ranges`] match about 1%,
+//! and every LevelDB since 1.18 reads them:
 //!
 //! ```
-//! use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
+//! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 //!
-//! let mut bytes = Vec::new();
-//! BloomFilterPolicy::new(10).create_filter(&[b"apple", b"pear"], &mut bytes); // 10 bits per key
-//!
-//! let filter = BloomFilter::new(&bytes)?; // parsed once for many lookups
-//! assert!(filter.key_may_match(b"apple"));
-//! assert!(!filter.key_may_match(b"plum"));
-//! # Ok::<(), leveldb_filter::InvalidFilter>(())
+//! let policy = BloomFilterPolicy::new(10).tuned(); // 10 bits per key
+//! let mut builder = FilterBlockBuilder::with_long_ranges(policy);
+//! builder.start_block(0); // where a data block starts in the file, then its keys
+//! builder.add_key(b"apple");
+//! let reader = FilterBlockReader::new(policy, builder.finish());
+//! assert!(reader.key_may_match(0, b"apple") && !reader.key_may_match(0, b"plum"));
 //! ```
 //!
 //! # In a storage engine
 //!
 //! | to | use |
 //! |---|---|
-//! | write a table's filters as recommended, of several thousand keys each | [`FilterBlockBuilder::with_long_ranges`] |
-//! | write them as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] |
+//! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
+//! | write them as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
-//! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
-//! | open a table by its policy's name, check its filters, count what they save | [recipes] |
 //! | look up one key in many tables, hashed once | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
-//! | make filters with fewer false positives | [`BloomFilterPolicy::tuned`] |
-//! | fix filters of few keys, where ranges are LevelDB's | [`BloomFilterPolicy::with_min_filter_len`] |
+//! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
+//! | open a table by its policy's name, check its filters, count what they save | [recipes] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
 //! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`] |
@@ -48,6 +46,9 @@
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
 //! short for a trailer is used whole, and a policy panics at more bits than a `usize` counts.
+//!
+//! The bytes of `tuned`, `for_runs`, `for_false_positive_rate` and `with_long_ranges` may change
+//! with a version. Readers never notice, as each filter says how it is read.
 //!
 //! A filter outside a filter block needs a name of the engine's own: under LevelDB's, LevelDB at
 //! best ignores it, and rusty-leveldb panics.

@@ -25,8 +25,8 @@ impl BloomFilterShape {
     /// right for any shape, also of large filters, where the textbook's formula is too low.
     ///
     /// The standard error is about 1% of rates above 0.02%; of far lower ones only the order of
-    /// magnitude is known, or 0 returned. Takes some 20 ms, up to seconds for low rates and large
-    /// filters, and the memory of making one filter.
+    /// magnitude is known, or 0 returned. Takes some 20 ms, seconds for low rates or large filters,
+    /// more for filters of 100 million keys, and the memory of making one filter.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         // More set no further bit.
@@ -62,9 +62,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Estimates the number of different keys in the filter from the share of set bits.
     ///
-    /// Of 100 random keys and more most estimates are within a few per cent; fewer keys, or keys in
-    /// sequence, may be several times as many. Infinite if all bits are set or the probe count is
-    /// 0. Takes time linear in the filter's length.
+    /// Most estimates of 100 random keys and more are within a few per cent, if the filter was made
+    /// for as many; fewer keys, or keys in sequence, may be several times as many. Infinite if all
+    /// bits are set or the probe count is 0. Takes time linear in the filter's length.
     #[must_use]
     pub fn estimated_num_keys(&self) -> f64 {
         let shape = self.shape();

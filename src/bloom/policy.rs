@@ -68,9 +68,28 @@ impl BloomFilterPolicy {
     ///
     /// LevelDB recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of
     /// keys. Mirrors `NewBloomFilterPolicy`.
+    #[doc(alias = "NewBloomFilterPolicy")]
+    #[doc(alias = "bits_per_key")]
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
         Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
+    }
+
+    /// Filters with a length and a number of probes that avoid the worst cases of LevelDB's hash:
+    /// recommended, with [long ranges](crate::FilterBlockBuilder::with_long_ranges), which do more.
+    /// Overrides [`with_num_probes`](Self::with_num_probes).
+    ///
+    /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make some filters of LevelDB's
+    /// match many of the absent keys next to present ones, above all if keys end in a [big-endian
+    /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
+    /// 4. Among tuned filters of 1,000 keys and more such ones are rare.
+    ///
+    /// A filter takes LevelDB's bytes or slightly fewer. With 10 bits per key, filters of more than
+    /// 100,000 random keys have a tenth to a third fewer false positives; those of fewer than 100
+    /// may have more. The choice takes about a microsecond and is the same on every platform.
+    #[must_use]
+    pub const fn tuned(self) -> Self {
+        Self { rule: ShapeRule::Tuned, ..self }
     }
 
     /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
@@ -100,30 +119,12 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters with a length and a number of probes that avoid the worst cases of LevelDB's hash.
-    /// Overrides [`with_num_probes`](Self::with_num_probes).
-    ///
-    /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make single filters of
-    /// LevelDB's match many of the absent keys next to present ones, above all if keys end in a
-    /// [big-endian counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a
-    /// multiple of 4. Among tuned filters of 1,000 keys and more these are rare. [Longer
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) do more, and come first.
-    ///
-    /// A filter takes LevelDB's bytes or slightly fewer. Filters of more than 100,000 random keys
-    /// have about a fifth fewer false positives, those of 8 to 100 up to a tenth more in the mean.
-    /// With 10 bits per key, more than 28,000 keys get two more probes. The choice takes about a
-    /// microsecond and is the same on every platform; it may change with a version.
-    #[must_use]
-    pub const fn tuned(self) -> Self {
-        Self { rule: ShapeRule::Tuned, ..self }
-    }
-
     /// Filters of a key or more with at least `len` bytes, the probe count's included.
     ///
-    /// For policies that are plugged into LevelDB, whose filters have few keys where values are
-    /// large: take [tuned](Self::tuned) filters of 48 bytes. It is a length for each range of the
-    /// file, so never thousands of bytes with 2 KiB. An engine of your own has [longer
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges), which need no least length.
+    /// For policies that are plugged into LevelDB, whose filters have few keys if values take 500
+    /// bytes and more as they are stored, compressed or not: take [tuned](Self::tuned) filters of
+    /// 48 bytes. It is a length for each range of the file, so never thousands of bytes with 2 KiB.
+    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) need no least length.
     ///
     /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
     /// `for_runs` and `for_false_positive_rate` do not count what it adds.
@@ -142,11 +143,11 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
     /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// Filters of 100 random keys and more have at most a fifth more; real keys may have several
-    /// times the rate, and digits, many of which share a hash, tens of times.
+    /// That is for random keys. Real keys may have several times the rate, and digits, many of which
+    /// share a hash, far more: the lower the rate, the worse.
     ///
-    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no number of bits
-    /// reaches it, since `num_keys / 2^32` of absent keys [share a key's
+    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no tuned filter reaches
+    /// it, since `num_keys / 2^32` of absent keys [share a key's
     /// hash](https://github.com/facebook/rocksdb/pull/6317).
     ///
     /// ```
@@ -173,11 +174,14 @@ impl BloomFilterPolicy {
     /// three levels of ever ten times the keys have about 2.2 times, four 2.9 times fewer false
     /// positives than with LevelDB's 10 bits per key. For filters of 100 keys and more.
     ///
-    /// `None` means no filters for that run: its rate counts as 1. The filters never take more than
-    /// `total_len` bytes, the probe counts included, and fewer where that costs less than 1%, since
-    /// most false positives are equal hashes. Otherwise the expected sum is never above that of
-    /// equal bits for all keys. Share the budget anew at each flush or compaction, as tables keep
-    /// their filters until they are rewritten. Takes `n log n` time for `n` runs.
+    /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take at
+    /// most `total_len` bytes, the probe counts included, and fewer where more would hardly help,
+    /// since most false positives are equal hashes. Otherwise the expected sum is at most that of
+    /// tuned filters with equal bits for all keys. Takes `n log n` time for `n` runs.
+    ///
+    /// With [long ranges](crate::FilterBlockBuilder::with_long_ranges) a run has about a filter for
+    /// each 5,000 of its keys. Share the budget anew at each flush or compaction, and allow 8% more:
+    /// tables that are not rewritten keep the richer filters that they had.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

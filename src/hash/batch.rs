@@ -25,12 +25,12 @@ const CLASSES: usize = 8;
 /// Hashes many user keys for lookups in several filters: writes the
 /// [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 ///
-/// Overwrites all of `hashes`. Takes time linear in the keys' bytes, from 16 keys up less than one
-/// call for each. Allocates nothing.
+/// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing.
 ///
 /// # Panics
 ///
 /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
+#[doc(alias = "multi_get")]
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
