@@ -25,8 +25,8 @@ pub(crate) fn main() -> ExitCode {
     let mut args = env::args_os().skip(1);
     let command = args.next().unwrap_or_default();
     match &*command.to_string_lossy() {
-        "inspect" => run(&inspect::HELP, inspect::Options::parse(args), inspect::run),
-        "rewrite" => run(&rewrite::HELP, rewrite::Options::parse(args), rewrite::run),
+        "inspect" => run(&inspect::HELP, inspect::Options::parse(args), |of| inspect::run(&of)),
+        "rewrite" => run(&rewrite::HELP, rewrite::Options::parse(args), |of| rewrite::run(&of)),
         "-h" | "--help" => exit_code(print(&HELP)),
         "--version" => exit_code(print(&[VERSION])),
         other => run(&HELP, Err(format!("unknown command {other:?}")), |()| Outcome::default()),
@@ -53,6 +53,18 @@ fn run<O>(
         let _ = writeln!(io::stderr(), "{cause}");
     }
     exit_status.into()
+}
+
+/// The line of this program to copy into a shell.
+pub(crate) fn command(command: &str, path: &str) -> String {
+    let program = env::args().next().unwrap_or_else(|| "leveldb-filters".into());
+    let quoted = |word: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,=~".contains(c);
+        let is_plain = word.chars().all(is_plain) && !word.starts_with(['-', '~']);
+        if is_plain { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    };
+    let dashes = if path.starts_with('-') { " --" } else { "" };
+    format!("{} {command}{dashes} {}", quoted(&program), quoted(path))
 }
 
 /// What is printed, and what goes wrong.

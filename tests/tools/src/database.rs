@@ -6,17 +6,16 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::table::directory::{Files, ROCKSDB, is_other_file, read_manifest};
+use crate::table::directory::{Files, is_other_file, len_of_log, read_manifest};
 use crate::table::manifest::{Contents, Manifest};
-use crate::terminal::grouped;
-use crate::text::counted;
+use crate::text::part;
 use lock::is_held;
-use ranges::{BYTEWISE, num_meeting};
+use ranges::Ranges;
 
 mod lock;
 pub(crate) mod ranges;
 
-/// `LevelDB` compacts level 0 when it has so many tables.
+/// `LevelDB` compacts level 0 when it has this many tables.
 const MANY_IN_LEVEL_0: usize = 4;
 
 /// Tables that belong together.
@@ -64,24 +63,23 @@ impl Group {
         }
     }
 
+    /// The name of the order of a database's keys.
+    pub(crate) fn comparator(&self) -> Option<&str> {
+        self.database.as_ref()?.comparator.as_deref()
+    }
+
     /// Whether `LevelDB` will compact tables, and give them its own filters, though nothing is
     /// written. It charges a lookup that asks several tables to the first one, before it asks a
     /// filter, and compacts a table after `max(100, size / 16 KiB)` charges.
     pub(crate) fn compactions(&self) -> Option<String> {
-        let comparator = self.database.as_ref()?.comparator.as_deref();
-        let places = self.tables.iter().filter_map(|table| table.place.as_ref());
-        let num_meeting = num_meeting(places.clone().map(|place| &place.contents));
-        if comparator != Some(BYTEWISE) || num_meeting == 0 {
-            return None;
-        }
-        let is_due = places.filter(|place| place.level == 0).count() >= MANY_IN_LEVEL_0;
-        Some(format!(
-            "{} of {} have keys between those of others: LevelDB compacts them{} after some \
-             reads, and gives them its own filters. Compact all first, then rewrite.",
-            grouped(num_meeting),
-            counted(self.tables.len(), "table"),
-            if is_due { " when it opens, or" } else { "" },
-        ))
+        let ranges = Ranges::of(self)?;
+        let num_meeting = ranges.num_meeting();
+        let opens = ranges.num_in_level_0() >= MANY_IN_LEVEL_0;
+        let when = if opens { "when it opens, or after some reads" } else { "after some reads" };
+        (num_meeting > 0).then(|| {
+            let tables = part(num_meeting, self.tables.len(), "tables");
+            format!("{tables} overlap others: LevelDB compacts them {when}, with its own filters.")
+        })
     }
 
     /// A directory, or files that belong together.
@@ -123,10 +121,10 @@ impl Group {
         let name = shown(directory);
         let files = Files::in_directory(directory).map_err(|error| format!("{name}: {error}"))?;
         let lost = match read_manifest(directory) {
-            _ if files.is_rocksdb => return Err(format!("{name}: {ROCKSDB}")),
-            Err(why) if why.to_string() == ROCKSDB || is_denied(&*why) => {
-                return Err(format!("{name}: {why}"));
+            _ if files.is_rocksdb => {
+                return Err(format!("{name}: a database of RocksDB, not of LevelDB"));
             }
+            Err(why) if is_denied(&*why) => return Err(format!("{name}: {why}")),
             Ok(Some(manifest)) => return Ok(Self::of_database(directory, manifest, files)),
             Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".into()),
             Ok(None) => None,
@@ -135,9 +133,9 @@ impl Group {
         let lost = lost.map(|why| format!("{name}: not a database that LevelDB would open: {why}"));
         if files.tables.is_empty() {
             let none = format!("{name}: no table: none of its files ends in .ldb or .sst");
-            let inside = printable(&files.databases.join(", "));
-            let inside = if inside.is_empty() { inside } else { format!("; databases: {inside}") };
-            return Err(lost.unwrap_or(none + &inside));
+            let inside = printable(&files.inside.join(", "));
+            let inside = if inside.is_empty() { inside } else { format!("; name {inside}") };
+            return Err(lost.unwrap_or(none) + &inside);
         }
         let tables = files.tables.into_iter().map(|path| ListedTable::at(path, None)).collect();
         Ok(Self { name, tables, lost, ..Self::default() })
@@ -154,7 +152,7 @@ impl Group {
         let tables: Vec<_> = tables.collect();
         let not_in_use = others.into_iter().map(|path| ListedTable::at(path, None).name);
         let logs = files.logs.iter().filter(|(number, _)| *number >= manifest.log_number);
-        let log_len = logs.fold(0, |sum: u64, (_, len)| sum.saturating_add(*len));
+        let log_len = logs.map(|(_, path)| len_of_log(path)).fold(0, u64::saturating_add);
         Self {
             database: Some(Database { comparator: manifest.comparator, log_len }),
             name: shown(directory),

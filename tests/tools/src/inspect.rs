@@ -1,67 +1,41 @@
-//! The command line, and what it reports on.
+//! `inspect`: a verdict on the filters of a database, and what `rewrite` would change.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::command_line::{Outcome, Report, command, each_group, paths, unknown};
 use crate::database::Group;
+use crate::plan::Wish;
+use crate::report::{WRITTEN, figures, notes, title};
 use crate::survey::Survey;
-
-use crate::command_line::{Outcome, Report, each_group, paths, unknown};
 use crate::terminal::{Progress, print};
+use crate::text::{long, wrapped};
 
-mod advice;
-mod report;
-pub(crate) mod what_if;
+mod tables;
+mod verdict;
 
 pub(crate) const HELP: [&str; 14] = [
-    "A filter is a few bytes in memory that tell which keys a table cannot have.",
-    "Where it fails, lookups read blocks needlessly: how often yours do, and why:",
-    "usage: leveldb-filters inspect [--what-if] [--tables] [--] DIR|FILE...",
-    "  DIR        a database, closed: a verdict, what would help, and how to get it",
-    "  FILE       a table, or several: the same, and a line for each",
-    "  --tables   a line for each level and table",
-    "  --what-if  all filters that are compared, also with random keys",
-    "Lookups are those of LevelDB's Get. They ask for a sample of up to 20,000 of the",
-    "database's keys, and for as many missing keys next to them.",
-    "Exit status: 0 all files were read, and this crate makes the same filters;",
-    "             1 something cannot be read or judged, or filters hide keys;",
-    "             2 wrong usage;",
-    "             3 all files were read, but filters differ from their policy's.",
-    "Nothing is written.",
+    "A filter is a few bytes in memory that tell which keys a table cannot have. Where it fails,",
+    "lookups read data blocks needlessly: how often those of a database do, and why, and what",
+    "`rewrite` would change. Nothing is written.",
+    "usage: leveldb-filters inspect [--tables] [--] DIR|FILE...",
+    "  DIR       a database, closed; without a MANIFEST, only facts of its tables",
+    "  FILE      a table, or several: facts",
+    "  --tables  a line for each level and table, too",
+    "Lookups are those of LevelDB's Get, with its own policy. They ask for a sample of up to 20,000",
+    "of the database's keys, and for as many missing keys next to them.",
+    "Exit status: 0 all was read;",
+    "             1 something cannot be read, or filters are damaged, of an unknown policy, or reject",
+    "               keys of their own table;",
+    "             2 wrong usage.",
+    "",
 ];
 
-/// A rate of 1% has a statistical error of 0.01%.
-const NUM_LOOKUPS: usize = 1_000_000;
-
-#[expect(clippy::needless_pass_by_value, reason = "as the command line calls it")]
-pub(crate) fn run(options: Options) -> Outcome {
-    each_group(&options.paths, print, Group::of_paths, |read| report(read, &options, NUM_LOOKUPS))
-}
-
-pub(crate) const WRITTEN: &str = "written to while it was read: close it and run again";
-
-/// A report on what `read` finds, if that stays as it is, from about `num_lookups` random lookups.
-pub(crate) fn report(
-    read: impl Fn() -> Result<Group, String>,
-    options: &Options,
-    num_lookups: usize,
-) -> Result<Report, String> {
-    let progress = Progress::start();
-    let group = read()?;
-    let survey = Survey::of(&group, (num_lookups, true), |step| progress.show(step));
-    if (Group { is_open: group.is_open, ..read()? }) != group {
-        return Err(format!("{}: {WRITTEN}", group.title()));
-    }
-    // Of a single table that cannot be read, nothing is known but the cause.
-    let is_unread = group.name.is_empty() && matches!(survey.tables[..], [Err(_)]);
-    let mut lines = if is_unread { Vec::new() } else { report::group(&survey, options) };
-    lines.extend(group.is_open.then(|| "A program has it open, and may write more.".into()));
-    Ok((lines, survey.outcome()))
-}
+/// How many missing keys are looked up at most.
+const MAX_MISSING: usize = 20_000;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    pub(crate) what_if: bool,
     pub(crate) tables: bool,
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -69,14 +43,72 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
         let mut options = Self::default();
-        let paths = paths(args, |option, _| {
-            match option {
-                "--what-if" => options.what_if = true,
-                "--tables" => options.tables = true,
-                _ => return Err(unknown(option)),
+        let paths = paths(args, |option, _| match option {
+            "--tables" => {
+                options.tables = true;
+                Ok(())
             }
-            Ok(())
+            _ => Err(unknown(option)),
         })?;
         Ok(paths.map(|paths| Self { paths, ..options }))
     }
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    each_group(&options.paths, print, Group::of_paths, |read| report(read, options))
+}
+
+/// A report on what `read` finds, if that stays as it is.
+pub(crate) fn report(
+    read: impl Fn() -> Result<Group, String>,
+    options: &Options,
+) -> Result<Report, String> {
+    let progress = Progress::start();
+    let group = read()?;
+    // What `rewrite` does if it may do all.
+    let wish = Wish { adds: true, ..Wish::default() };
+    let survey = Survey::of(&group, &wish, MAX_MISSING, &progress);
+    if (Group { is_open: group.is_open, ..read()? }) != group {
+        return Err(format!("{}: {WRITTEN}", group.title()));
+    }
+    // Of a single table that cannot be read, nothing is known but the cause.
+    let is_unknown = group.name.is_empty() && survey.read().next().is_none();
+    let lines = if is_unknown { Vec::new() } else { lines(&survey, options) };
+    Ok((lines, survey.outcome(survey.causes())))
+}
+
+fn lines(survey: &Survey<'_>, options: &Options) -> Vec<String> {
+    let group = survey.group;
+    let log_len = group.database.as_ref().map_or(0, |database| database.log_len);
+    let mut lines = title(survey);
+    if group.tables.is_empty() {
+        let log = if log_len > 0 { "all keys are in the log" } else { "and no keys in a log" };
+        lines = vec![format!("{}: no tables, {log}", group.title())];
+    }
+    lines.extend(verdict::verdict(survey).iter().flat_map(|line| wrapped(line)));
+    lines.extend(figures(survey));
+    lines.extend(verdict::reason(survey).iter().flat_map(|line| wrapped(line)));
+    if group.is_open {
+        lines.push("A program has it open, and may write more.".into());
+    } else if log_len > 0 {
+        lines.push(format!("Not counted: keys only in the log ({} bytes).", long(log_len)));
+    }
+    lines.extend(notes(survey));
+    lines.extend(advice(survey));
+    if options.tables {
+        lines.extend(tables::lines(survey));
+    }
+    lines
+}
+
+/// The command that would do something to a database.
+fn advice(survey: &Survey<'_>) -> Vec<String> {
+    if survey.group.database.is_none() || survey.plans().next().is_none() {
+        return Vec::new();
+    }
+    let adds = survey.plans().any(|plan| plan.place.is_appended && plan.growth > 0);
+    let command = command(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
+    let todo = "To put such filters into its tables, close the database, then:";
+    let line = format!("{todo} {command}");
+    if line.chars().count() <= 100 { vec![line] } else { vec![todo.into(), format!("  {command}")] }
 }

@@ -5,15 +5,18 @@
 //! | `command_line`, `terminal`, `text` | options, lines, and how a command ends |
 //! | `table/` | the files: tables, Snappy, the log format, MANIFEST; it writes filters, too |
 //! | `database/`, `survey/` | which tables are in use; what lookups read |
-//! | `inspect/`, `rewrite/` | what each command says and does |
+//! | `plan` | the filters that a table gets |
+//! | `report`, `inspect/`, `rewrite` | what the commands say and do |
 
 use std::process::ExitCode;
 
 mod command_line;
 mod database;
 mod inspect;
+mod plan;
 #[path = "../../common/random.rs"]
 mod random;
+mod report;
 mod rewrite;
 mod survey;
 mod table;

@@ -2,10 +2,15 @@
 //! of LevelDB's files.
 
 mod contents;
+mod directories;
 mod inspect;
 mod kinds;
+mod manifest;
+mod parser;
 mod random_input;
 mod replay;
 mod rewrite;
+mod snappy;
 
+// As `replay` calls it, which the crate's tests use, too.
 use crate::table;

@@ -22,17 +22,24 @@ pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| float(part) / float(whole))
 }
 
-/// In per cent, with one more decimal for small rates.
-pub(crate) fn percentage(ratio: f64) -> String {
+pub(crate) fn percent(ratio: f64) -> String {
     match 100.0 * ratio {
         0.0 => "0%".into(),
-        percentage @ 0.0..0.1 => format!("{percentage:.3}%"),
-        percentage => format!("{percentage:.2}%"),
+        percent @ 0.0..0.05 => format!("{percent:.3}%"),
+        percent @ 0.0..9.95 => format!("{percent:.1}%"),
+        percent => format!("{percent:.0}%"),
     }
 }
 
-/// A number per 1,000, rounded to what so many lookups can tell. If none of them counts, what they
-/// exclude.
+pub(crate) fn entries(number: usize) -> String {
+    if number == 1 { "1 entry".into() } else { format!("{} entries", grouped(number)) }
+}
+
+pub(crate) fn part(number: usize, all: usize, nouns: &str) -> String {
+    format!("{} of {} {nouns}", grouped(number), grouped(all))
+}
+
+/// A number per 1,000, rounded to what this many lookups can tell, or the bound if it is 0.
 pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
     if number == 0.0 {
         return match 3_000.0 / lookups {
@@ -56,10 +63,11 @@ pub(crate) fn per_1000(number: f64, lookups: f64) -> String {
     }
 }
 
-const WIDTH: usize = 80;
+const WIDTH: usize = 100;
 
-/// The text in lines of 80 columns, indented after the first; a longer word gets its own line.
-pub(crate) fn wrapped(text: &str, indent: &str) -> Vec<String> {
+/// The text in lines of at most 100 columns, indented after the first; a longer word gets its own
+/// line.
+pub(crate) fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -67,14 +75,14 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            Some(_) => lines.push(format!("{indent}{word}")),
+            Some(_) => lines.push(format!("  {word}")),
             None => lines.push(word.into()),
         }
     }
     lines
 }
 
-/// The cells in columns, with narrow gaps if 80 columns do not suffice otherwise. Columns without a
+/// The cells in columns, with narrow gaps if 100 columns do not suffice otherwise. Columns without a
 /// title are text, the others numbers.
 pub(crate) fn columns<const N: usize>(
     titles: [&str; N],

@@ -1,10 +1,10 @@
 //! Surveys a table's keys, and describes the filter block that was made of them.
 //!
-//! Four bytes per key, its hash, are enough to remake all filters of a table.
+//! Four bytes per key, its hash, are enough to make and to ask all filters of a table.
 
 use leveldb_filter::{
     BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, FilterBlockBuilder,
-    FilterBlockReader, FilterPolicy, bloom_hash,
+    FilterBlockReader, HashPolicy, bloom_hash, hash,
 };
 
 use crate::random::key_with_hash;
@@ -12,99 +12,115 @@ use crate::table::{Table, TableError};
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
-/// `LevelDB`'s: one filter per 2 KiB of the file.
-pub(crate) const LEVELDB_BASE_LG: u8 = 11;
-
-const DEFAULT_BITS: usize = 10;
+/// `LevelDB`'s recommendation.
+pub(crate) const USUAL_BITS: usize = 10;
 const MAX_BITS: usize = 100;
+/// `FilterBlockBuilder::with_long_ranges` makes filters of fewer keys as long as for this many.
+const MIN_KEYS: usize = 1_000;
 
 /// An internal key's trailer: sequence number and type.
 pub(crate) const TRAILER_LEN: usize = 8;
 
-/// `LevelDB`'s default: so many entries of a block share bytes with the one before them, but for
-/// the first.
-pub(crate) const RESTART_INTERVAL: usize = 16;
-
-/// The array of a block's restart points, and its length.
-pub(crate) fn len_of_restarts(num_keys: usize) -> u64 {
-    4 * num_keys.div_ceil(RESTART_INTERVAL) as u64 + 4
-}
-
 /// What one pass over all keys tells.
 pub(crate) struct KeySurvey {
-    pub(crate) blocks: Vec<SurveyedBlock>,
+    blocks: Vec<SurveyedBlock>,
     /// As user keys, and also as internal keys if all could be: only the filters can tell.
-    pub(crate) candidates: Vec<Keys>,
+    readings: Vec<Keys>,
     /// Meaningful only if the keys are internal keys.
-    pub(super) num_deletions: usize,
+    num_deletions: usize,
 }
 
-#[derive(Clone, Copy, Default)]
-pub(crate) struct SurveyedBlock {
-    pub(crate) offset: u64,
+#[derive(Clone, Copy)]
+struct SurveyedBlock {
+    offset: u64,
     /// The offset just after the block and its trailer.
-    pub(crate) end: u64,
-    /// The bytes of all entries if none shared those of the key before it.
-    pub(crate) len: u64,
-    /// The bytes that all entries could share with the key before them.
-    pub(crate) shared: u64,
-    pub(crate) num_keys: usize,
+    end: u64,
+    num_keys: usize,
 }
 
-/// All keys, read as user keys or, with a trailer, as internal keys.
+/// The keys of all entries, read as user keys or, with a trailer, as internal keys.
 #[derive(Default)]
-pub(crate) struct Keys {
-    pub(crate) trailer_len: usize,
-    pub(crate) hashes: Vec<BloomHash>,
-    pub(super) num_distinct: usize,
+struct Keys {
+    trailer_len: usize,
+    hashes: Vec<BloomHash>,
+    num_distinct: usize,
 }
 
 impl KeySurvey {
-    pub(crate) fn of(table: &Table<'_>) -> Result<Self, TableError> {
-        let no_keys = |trailer_len| Keys { trailer_len, ..Keys::default() };
-        let candidates = [0, TRAILER_LEN].map(no_keys).into();
-        let mut survey = Self { blocks: Vec::new(), candidates, num_deletions: 0 };
+    /// Of a table whose keys are known to be internal ones, or may be either.
+    pub(crate) fn of(table: &Table<'_>, are_internal: bool) -> Result<Self, TableError> {
+        let no_keys = |&trailer_len: &usize| Keys { trailer_len, ..Keys::default() };
+        let trailer_lens = [0, TRAILER_LEN];
+        let readings = trailer_lens[usize::from(are_internal)..].iter().map(no_keys).collect();
+        let mut survey = Self { blocks: Vec::new(), readings, num_deletions: 0 };
         let (mut previous, mut budget) = (None, table.key_budget());
         for block in table.data_blocks() {
-            let mut surveyed =
-                SurveyedBlock { offset: block.offset(), end: block.end, ..Default::default() };
-            let add = |key: &[u8]| {
-                let shared = survey.add(key, &mut previous) as u64;
-                surveyed.shared += shared;
-                surveyed.len += if surveyed.num_keys % RESTART_INTERVAL == 0 { 0 } else { shared };
-                surveyed.num_keys += 1;
-            };
-            let len = table.visit_keys_within(&mut budget, block, add)? as u64;
-            surveyed.len += len.saturating_sub(len_of_restarts(surveyed.num_keys));
-            survey.blocks.push(surveyed);
+            let num_before = survey.num_entries();
+            table.visit_keys_within(&mut budget, block, |key| survey.add(key, &mut previous))?;
+            let num_keys = survey.num_entries() - num_before;
+            survey.blocks.push(SurveyedBlock { offset: block.offset(), end: block.end, num_keys });
         }
         Ok(survey)
     }
 
-    /// Returns how many bytes the key shares with the previous one.
-    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>) -> usize {
+    fn add(&mut self, key: &[u8], previous: &mut Option<Vec<u8>>) {
         match key.len().checked_sub(TRAILER_LEN).map(|user_len| key[user_len]) {
             Some(0) => self.num_deletions += 1,
             Some(1) => (),
-            _ => self.candidates.truncate(1),
+            _ => self.readings.truncate(1),
         }
-        for keys in &mut self.candidates {
+        for keys in &mut self.readings {
             keys.add(key, previous.as_deref());
         }
         let previous = previous.get_or_insert_default();
-        let shared = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
-        previous.truncate(shared);
-        previous.extend_from_slice(&key[shared..]);
-        shared
+        previous.clear();
+        previous.extend_from_slice(key);
     }
 
-    pub(crate) fn num_keys(&self) -> usize {
-        self.candidates[0].hashes.len()
+    pub(crate) fn num_entries(&self) -> usize {
+        self.readings[0].hashes.len()
     }
 
-    /// The more likely reading of the keys, if there are no filters to tell.
-    pub(crate) fn likeliest(&self) -> &Keys {
-        &self.candidates[self.candidates.len() - 1]
+    /// The keys with what follows them, if known; else in the more likely reading.
+    fn keys(&self, trailer_len: Option<usize>) -> &Keys {
+        let mut known = self.readings.iter().filter(|keys| Some(keys.trailer_len) == trailer_len);
+        known.next().unwrap_or(&self.readings[self.readings.len() - 1])
+    }
+
+    pub(crate) fn num_distinct(&self, trailer_len: Option<usize>) -> usize {
+        self.keys(trailer_len).num_distinct
+    }
+
+    pub(crate) fn num_deletions(&self, trailer_len: Option<usize>) -> usize {
+        if self.keys(trailer_len).trailer_len == 0 { 0 } else { self.num_deletions }
+    }
+
+    /// The filter block of a table whose keys have these hashes.
+    pub(crate) fn filter_block(
+        &self,
+        mut builder: FilterBlockBuilder<BloomFilterPolicy>,
+        trailer_len: usize,
+    ) -> Vec<u8> {
+        builder.start_block(0);
+        for (block, hashes) in self.with_hashes(self.keys(Some(trailer_len))) {
+            for hash in hashes {
+                builder.add_key(&key_with_hash(hash.to_u32()));
+            }
+            builder.start_block(block.end);
+        }
+        builder.finish()
+    }
+
+    fn with_hashes<'a>(
+        &'a self,
+        keys: &'a Keys,
+    ) -> impl Iterator<Item = (&'a SurveyedBlock, &'a [BloomHash])> {
+        let mut hashes = &keys.hashes[..];
+        self.blocks.iter().map(move |block| {
+            let (of_block, rest) = hashes.split_at(block.num_keys);
+            hashes = rest;
+            (block, of_block)
+        })
     }
 }
 
@@ -120,155 +136,156 @@ impl Keys {
 }
 
 pub(crate) struct FilterBlock {
-    /// The bytes of all filters and of the array of their offsets.
-    pub(crate) num_bytes: usize,
+    /// The policies' names; two if the table has the block under both.
+    pub(crate) policy_names: Vec<String>,
+    /// Whether its checksum is wrong, or it cannot be read at all.
+    pub(crate) is_damaged: bool,
     pub(crate) base_lg: u8,
     /// Without the empty ones.
     pub(crate) num_filters: usize,
+    /// Whether there is one that can reject a key.
+    pub(crate) can_reject: bool,
     /// The bits of all filters, without the bytes for the numbers of probes.
     pub(crate) num_bits: usize,
-    /// `LevelDB`'s number if its rule gives filters of these sizes, else at most its default.
-    pub(crate) bits_per_key: usize,
-    pub(crate) num_hidden: usize,
-    /// Of the keys, as internal keys or user keys.
-    pub(crate) trailer_len: usize,
-    /// Whether this crate makes the same bytes from the keys, at each filter's length and probes.
-    pub(crate) is_remade: bool,
+    /// Those of `LevelDB`'s rule, or of this crate's, if it gives filters of these shapes.
+    pub(crate) bits_per_key: Option<usize>,
+    /// How many of the table's own entries the filters reject.
+    pub(crate) num_rejected: usize,
+    /// Whether those are all found as `LevelDB` before 1.18 did it.
+    pub(crate) is_of_signed_bytes: bool,
+    /// Of the keys that the filters are of; `None` if these may be either.
+    pub(crate) trailer_len: Option<usize>,
 }
 
 impl FilterBlock {
-    /// Returns the filters, and the keys that they were made from.
-    pub(crate) fn of<'a>(
-        contents: &[u8],
-        survey: &'a KeySurvey,
-        file_len: u64,
-    ) -> (Self, &'a Keys) {
+    pub(crate) fn of(
+        table: &Table<'_>,
+        (contents, is_damaged): (&[u8], bool),
+        survey: &KeySurvey,
+    ) -> Result<Self, TableError> {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
-        let fits = survey.candidates.iter().map(|keys| {
-            let shapes = shapes_if_remade(contents, &survey.blocks, &keys.hashes);
-            (num_found(&reader, &survey.blocks, keys), shapes, keys)
-        });
-        let best =
-            fits.max_by_key(|(found, shapes, keys)| (*found, shapes.is_some(), keys.trailer_len));
-        let (num_found, shapes, keys) = best.expect("all keys may be user keys");
-        let offsets = (0..reader.num_filters() as u128).map(|i| i << reader.base_lg());
-        let offsets = offsets.map_while(|i| u64::try_from(i).ok().filter(|&i| i < file_len));
-        let lens: Vec<_> = offsets.filter_map(|i| Some(reader.filter(i)?.len())).collect();
-        let num_bits = |len: &usize| len.saturating_sub(1).saturating_mul(8);
-        let filters = Self {
-            bits_per_key: bits_per_key(shapes.as_deref().unwrap_or_default()),
-            num_bytes: contents.len(),
+        let found: Vec<_> =
+            survey.readings.iter().map(|keys| survey.num_found(&reader, keys)).collect();
+        let best = (0..found.len()).max_by_key(|&i| found[i]).expect("a reading");
+        let trailer_len = survey.readings[best].trailer_len;
+        let is_ambiguous = found.len() > 1 && found[0] == found[1];
+        let num_rejected = survey.num_entries() - found[best];
+        let filters = survey.filters(&reader);
+        let num_bits = filters.iter().map(|(_, filter)| filter.len().saturating_sub(1) * 8);
+        Ok(Self {
+            policy_names: table.policy_names().to_vec(),
+            is_damaged,
             // As stored, even if it cannot be used for reading.
             base_lg: contents.last().copied().unwrap_or_default(),
-            num_filters: lens.iter().filter(|&&len| len > 0).count(),
+            num_filters: filters.len(),
+            can_reject: filters.iter().any(|(_, filter)| can_reject(filter)),
             // Overlapping filters may have more bits than a 32-bit usize can count.
-            num_bits: lens.iter().map(num_bits).fold(0, usize::saturating_add),
-            num_hidden: survey.num_keys() - num_found,
-            trailer_len: keys.trailer_len,
-            is_remade: shapes.is_some(),
+            num_bits: num_bits.fold(0, usize::saturating_add),
+            bits_per_key: bits_per_key(&filters),
+            num_rejected,
+            is_of_signed_bytes: num_rejected > 0
+                && are_of_signed_bytes(table, &reader, trailer_len)?,
+            trailer_len: (!is_ambiguous).then_some(trailer_len),
+        })
+    }
+
+    /// Whether the filters are whole, and reject none of their table's keys.
+    pub(crate) fn is_right(&self) -> bool {
+        !self.is_damaged && self.num_rejected == 0
+    }
+
+    /// Whether wrong filters can be replaced: nobody else may have made them in a way of its own.
+    pub(crate) fn can_be_replaced(&self) -> bool {
+        let is_old = self.policy_names == [BloomFilterPolicy::GOLEVELDB_NAME];
+        self.is_damaged || self.is_of_signed_bytes && is_old
+    }
+}
+
+impl KeySurvey {
+    /// How many keys the filters of their blocks do not reject.
+    fn num_found(&self, reader: &Reader<'_>, keys: &Keys) -> usize {
+        let num_matches = |(block, hashes): (&SurveyedBlock, &[BloomHash])| {
+            let mut matches = vec![true; hashes.len()];
+            if let Some(filter) = reader.filter(block.offset) {
+                BloomFilterPolicy::default().hashes_may_match(hashes, filter, &mut matches);
+            }
+            matches.into_iter().filter(|&matches| matches).count()
         };
-        (filters, keys)
+        self.with_hashes(keys).map(num_matches).sum()
+    }
+
+    /// The filters that are not empty, each with the number of its keys.
+    fn filters<'a>(&self, reader: &'a Reader<'_>) -> Vec<(usize, &'a [u8])> {
+        let range = |block: &SurveyedBlock| block.offset >> reader.base_lg();
+        let sharing = self.blocks.chunk_by(|a, b| range(a) == range(b));
+        let filter = |blocks: &[SurveyedBlock]| {
+            let filter = reader.filter(blocks[0].offset).filter(|filter| !filter.is_empty())?;
+            Some((blocks.iter().map(|block| block.num_keys).sum(), filter))
+        };
+        sharing.filter_map(filter).collect()
     }
 }
 
-/// How many keys the filters of their blocks find.
-fn num_found(reader: &Reader<'_>, blocks: &[SurveyedBlock], keys: &Keys) -> usize {
-    let blocks = with_hashes(blocks, &keys.hashes);
-    blocks.map(|(block, hashes)| num_matches(reader.filter(block.offset), hashes)).sum()
+/// A filter of no probes, or of reserved ones, matches everything.
+fn can_reject(filter: &[u8]) -> bool {
+    filter.len() < 2 || BloomFilter::new(filter).is_ok_and(|of| of.shape().num_probes() > 0)
 }
 
-/// How many of the hashes match; all, if there is no filter.
-pub(crate) fn num_matches(filter: Option<&[u8]>, hashes: &[BloomHash]) -> usize {
-    let mut matches = vec![true; hashes.len()];
-    if let Some(filter) = filter {
-        BloomFilterPolicy::default().hashes_may_match(hashes, filter, &mut matches);
-    }
-    matches.into_iter().filter(|&matches| matches).count()
-}
+/// Of a filter's bits, whatever policy of one bit per key or more made it, fewer are set.
+const OVERFULL: f64 = 0.9;
 
-/// The filter block of a table whose keys have these hashes.
-pub(crate) fn filter_block(
-    mut builder: FilterBlockBuilder<impl FilterPolicy>,
-    blocks: &[SurveyedBlock],
-    hashes: &[BloomHash],
-) -> Vec<u8> {
-    builder.start_block(0);
-    for (block, hashes) in with_hashes(blocks, hashes) {
-        for hash in hashes {
-            builder.add_key(&key_with_hash(hash.to_u32()));
-        }
-        builder.start_block(block.end);
-    }
-    builder.finish()
-}
-
-fn with_hashes<'a>(
-    blocks: &'a [SurveyedBlock],
-    mut hashes: &'a [BloomHash],
-) -> impl Iterator<Item = (&'a SurveyedBlock, &'a [BloomHash])> {
-    blocks.iter().map(move |block| {
-        let (surveyed, rest) = hashes.split_at(block.num_keys);
-        hashes = rest;
-        (block, surveyed)
-    })
-}
-
-/// The blocks, grouped by the filter that they share.
-pub(crate) fn sharing_a_filter(
-    blocks: &[SurveyedBlock],
-    base_lg: u8,
-) -> impl Iterator<Item = &[SurveyedBlock]> {
-    blocks.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
-}
-
-/// The number of keys and the shape of each filter, if `LevelDB`'s builder makes the same block
-/// from the keys where each filter has its own length and number of probes.
-fn shapes_if_remade(
-    contents: &[u8],
-    blocks: &[SurveyedBlock],
-    mut hashes: &[BloomHash],
-) -> Option<Vec<(usize, BloomFilterShape)>> {
-    let reader = Reader::new(BloomFilterPolicy::default(), contents);
-    let base_lg = reader.base_lg();
-    let (mut shapes, mut num_ranges, mut len) = (Vec::new(), 0, 0);
-    for sharing in sharing_a_filter(blocks, base_lg) {
-        let (keys, others) = hashes.split_at(sharing.iter().map(|block| block.num_keys).sum());
-        hashes = others;
-        let SurveyedBlock { offset, end, .. } = sharing[sharing.len() - 1];
-        num_ranges = end >> base_lg;
-        if keys.is_empty() {
-            continue;
-        }
-        num_ranges = num_ranges.max((offset >> base_lg) + 1);
-        let filter = BloomFilter::new(reader.filter(offset)?).ok()?;
-        // Filters that overlap would take more time than their length is worth.
-        len += filter.as_bytes().len();
-        if len > contents.len() {
-            return None;
-        }
-        let mut remade = BloomFilter::empty(filter.shape());
-        for &hash in keys {
-            remade.insert_hash(hash);
-        }
-        if remade.as_bytes() != filter.as_bytes() {
-            return None;
-        }
-        shapes.push((keys.len(), filter.shape()));
-    }
-    // An offset for each range, the array's offset, and base_lg: nothing else is in the block.
-    (contents.len() as u64 == len as u64 + 4 * num_ranges + 5).then_some(shapes)
-}
-
-/// The bits per key to begin with where filters of these shapes are to be replaced.
-fn bits_per_key(shapes: &[(usize, BloomFilterShape)]) -> usize {
-    let is_leveldbs = |&bits: &usize| {
-        let policy = BloomFilterPolicy::new(bits);
-        shapes.iter().all(|&(num_keys, shape)| policy.shape(num_keys) == shape)
+/// The bits per key of the policy that makes filters of these shapes: of `LevelDB`'s rule, with its
+/// recommendation first, or of the rule that `rewrite` takes.
+fn bits_per_key(filters: &[(usize, &[u8])]) -> Option<usize> {
+    let shapes = filters.iter().map(|&(num_keys, filter)| {
+        let filter = BloomFilter::new(filter).ok().filter(|of| of.fill_ratio() < OVERFULL)?;
+        Some((num_keys, filter.shape()))
+    });
+    let shapes: Vec<_> = shapes.collect::<Option<_>>()?;
+    let is_of = |shape: &dyn Fn(BloomFilterPolicy, usize) -> BloomFilterShape| {
+        let fits = |&bits: &usize| {
+            let policy = BloomFilterPolicy::new(bits);
+            shapes.iter().all(|&(num_keys, of_filter)| shape(policy, num_keys) == of_filter)
+        };
+        [USUAL_BITS].into_iter().chain(1..=MAX_BITS).find(fits)
     };
-    let num_keys: usize = shapes.iter().map(|(num_keys, _)| num_keys).sum();
-    let num_bits: u64 = shapes.iter().map(|(_, shape)| shape.num_bits()).sum();
-    let mean = usize::try_from(num_bits / num_keys.max(1) as u64).unwrap_or(DEFAULT_BITS);
-    // If several fit, LevelDB's recommendation.
-    let mut candidates = [DEFAULT_BITS].into_iter().chain(1..=MAX_BITS);
-    candidates.find(is_leveldbs).unwrap_or(mean.clamp(1, DEFAULT_BITS))
+    is_of(&|policy, num_keys| policy.shape(num_keys))
+        .or_else(|| is_of(&|policy, num_keys| policy.tuned().shape(num_keys)))
+        .or_else(|| is_of(&|policy, num_keys| policy.tuned().shape(num_keys.max(MIN_KEYS))))
+}
+
+/// Whether all keys are found with the hashes of `LevelDB` before 1.18 on x86.
+fn are_of_signed_bytes(
+    table: &Table<'_>,
+    reader: &Reader<'_>,
+    trailer_len: usize,
+) -> Result<bool, TableError> {
+    let (mut are, mut budget) = (true, table.key_budget());
+    for block in table.data_blocks() {
+        let Some(filter) = reader.filter(block.offset()) else { continue };
+        table.visit_keys_within(&mut budget, block, |key| {
+            let user_key = &key[..key.len().saturating_sub(trailer_len)];
+            are &= BloomFilterPolicy::default().hash_may_match(signed_hash(user_key), filter);
+        })?;
+    }
+    Ok(are)
+}
+
+/// `LevelDB`'s hash of filters before 1.18: a key's last one to three bytes, which do not fill a
+/// word, were signed.
+fn signed_hash(key: &[u8]) -> BloomHash {
+    let m: u32 = 0xc6a4a793;
+    let (words, tail) = key.split_at(key.len() / 4 * 4);
+    #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32, as in LevelDB")]
+    let of_len = |bytes: &[u8]| (bytes.len() as u32).wrapping_mul(m);
+    // The hash of the words, as it is before the tail.
+    let mut h = hash(words, 0xbc9f1d34 ^ of_len(key) ^ of_len(words));
+    for (i, &byte) in tail.iter().enumerate().rev() {
+        h = h.wrapping_add_signed(i32::from(i8::from_le_bytes([byte])) << (8 * i));
+    }
+    if !tail.is_empty() {
+        h = h.wrapping_mul(m);
+        h ^= h >> 24;
+    }
+    BloomHash::from_u32(h)
 }

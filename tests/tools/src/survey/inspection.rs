@@ -1,34 +1,31 @@
-//! Inspects one table: its keys and its filters.
+//! Inspects one table: its keys, its filters, and those that it may get.
+
+use std::error::Error;
+use std::fs::File;
 
 use super::filters::{FilterBlock, KeySurvey};
-use super::lookups::{Asked, Candidate, Lookups, Reads, other_filters};
-use super::sample::{BETWEEN, OWN, Sample};
+use super::lookups::{Cost, Reads, share};
+use super::sample::Sample;
+use crate::database::Group;
+use crate::plan::{Candidate, Plan, Stays, Wish};
 use crate::table::replace::NAMES;
-use crate::table::{Source, Table, TableError};
+use crate::table::{Source, Table};
 
 pub(crate) struct Inspection {
-    pub(crate) file_len: u64,
-    pub(crate) num_blocks: usize,
+    pub(crate) num_entries: usize,
     pub(crate) num_keys: usize,
-    pub(crate) num_user_keys: usize,
     pub(crate) num_deletions: usize,
     pub(crate) filters: Filters,
-    /// Wasted reads with today's filters; `None` if unknown.
-    pub(crate) reads: Option<Reads>,
-    /// The variances of the reads of the sampled kinds, `BETWEEN` and `OWN`.
-    pub(crate) variances: [f64; 2],
-    /// The share of these kinds' lookups that consult this table although it lacks the key.
-    pub(crate) consulted: [f64; 2],
-    /// By each of [`Setting::all`](super::settings::Setting::all); empty if nothing is compared.
-    pub(crate) others: Vec<Candidate>,
+    /// The share of lookups that ask the table although it does not have their key.
+    pub(crate) asked: Reads,
+    pub(crate) today: Cost,
+    pub(crate) plan: Result<Plan, Stays>,
 }
 
 pub(crate) enum Filters {
     None,
     /// Filters whose bytes this crate cannot interpret.
     OfUnknownPolicy(String),
-    /// As if there were none: `LevelDB` takes them only if it is not told to check.
-    Damaged,
     Known(FilterBlock),
 }
 
@@ -39,49 +36,77 @@ impl Filters {
 }
 
 impl Inspection {
-    /// Measures with a sample of the whole database, or else with a sample of this table.
-    pub(crate) fn of<'a>(
-        source: impl Into<Source<'a>>,
-        lookups: Lookups,
+    /// Of the `i`-th table of a group.
+    pub(crate) fn of(
+        (group, i): (&Group, usize),
+        file: &File,
         sample: Option<&Sample<'_>>,
-    ) -> Result<Self, TableError> {
-        let source = source.into();
+        wish: &Wish,
+    ) -> Result<Self, Box<dyn Error>> {
+        let source = Source::of_file(file)?;
         let table = Table::open(source)?;
-        let (names, filter_block) = (table.policy_names(), table.filter_block());
-        let survey = KeySurvey::of(&table)?;
-        let (filters, keys, today) = match &filter_block {
-            _ if names.iter().any(|name| !NAMES.contains(&&name[..])) => {
-                (Filters::OfUnknownPolicy(names.join(", ")), survey.likeliest(), None)
+        let keys = KeySurvey::of(&table, group.database.is_some())?;
+        let checked = table.filter_block();
+        let is_damaged = checked.is_err();
+        let filter_block = checked.unwrap_or_else(|_| table.unchecked_filter_block());
+        let filter_block = filter_block.unwrap_or_default();
+        let filters = match table.policy_names() {
+            [] => Filters::None,
+            names if names.iter().any(|name| !NAMES.contains(&&name[..])) => {
+                Filters::OfUnknownPolicy(names.join(", "))
             }
-            Err(_) => (Filters::Damaged, survey.likeliest(), Some(&[][..])),
-            Ok(None) => (Filters::None, survey.likeliest(), Some(&[][..])),
-            Ok(Some(contents)) => {
-                let (filters, keys) = FilterBlock::of(contents, &survey, source.len());
-                let today = (filters.num_hidden == 0).then_some(&contents[..]);
-                (Filters::Known(filters), keys, today)
-            }
+            _ => Filters::Known(FilterBlock::of(&table, (&filter_block, is_damaged), &keys)?),
         };
-        let asked = Asked::of(sample, (&table, keys.trailer_len), &survey.blocks, lookups);
-        let num_keys = survey.num_keys();
-        let reads = today.map(|contents| asked.reads(contents));
-        let variances = today.zip(reads).map(|(contents, reads)| asked.variances(contents, reads));
-        let compares = num_keys > 0 && lookups.compares;
-        Ok(Self {
+        let asked = sample.map(|sample| sample.asking(i, &table)).unwrap_or_default();
+        let candidate = Candidate {
+            group,
+            listed: &group.tables[i],
+            table: &table,
             file_len: source.len(),
-            num_blocks: survey.blocks.len(),
-            num_keys,
-            num_user_keys: keys.num_distinct,
-            num_deletions: if keys.trailer_len == 0 { 0 } else { survey.num_deletions },
-            reads,
-            variances: variances.unwrap_or_default(),
-            consulted: [BETWEEN, OWN].map(|kind| asked.consulted(kind)),
-            others: if compares { other_filters(&asked, &keys.hashes) } else { Vec::new() },
+            keys: &keys,
+            filters: &filters,
+            filter_block: &filter_block,
+            asked: &asked,
+        };
+        let plan = candidate.plan(wish);
+        let trailer_len = filters.known().and_then(|filters| filters.trailer_len);
+        Ok(Self {
+            num_entries: keys.num_entries(),
+            num_keys: keys.num_distinct(trailer_len),
+            num_deletions: keys.num_deletions(trailer_len),
+            asked: asked.each_ref().map(|lookups| share(lookups)),
+            today: Cost::of(&filter_block, &asked),
             filters,
+            plan,
         })
     }
 
-    pub(crate) fn today(&self) -> Candidate {
-        let num_bytes = self.filters.known().map_or(0, |filters| filters.num_bytes);
-        Candidate { num_bytes, reads: self.reads.unwrap_or_default() }
+    /// Whether today's filters are damaged, or reject keys of their own table.
+    pub(crate) fn is_wrong(&self) -> bool {
+        self.filters.known().is_some_and(|filters| !filters.is_right())
+    }
+
+    /// Whether the filters are of something else than whole keys, as far as is known.
+    pub(crate) fn is_foreign(&self) -> bool {
+        match &self.filters {
+            Filters::None => false,
+            Filters::OfUnknownPolicy(_) => true,
+            Filters::Known(filters) => !filters.is_right() && !filters.can_be_replaced(),
+        }
+    }
+
+    /// What is wrong with the filters.
+    pub(crate) fn cause(&self) -> Option<String> {
+        match &self.filters {
+            // Quoted and escaped: a name from a file may contain anything.
+            Filters::OfUnknownPolicy(name) => {
+                Some(format!("filters of an unknown policy, {name:?}"))
+            }
+            Filters::Known(filters) if filters.is_damaged => Some("damaged filters".into()),
+            Filters::Known(filters) if filters.num_rejected > 0 => {
+                Some("the filters reject keys of their own table".into())
+            }
+            Filters::None | Filters::Known(_) => None,
+        }
     }
 }

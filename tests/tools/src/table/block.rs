@@ -12,7 +12,7 @@ use super::source::Source;
 use super::varint::{read_len, read_varint};
 
 /// After each block: its compression type, and a checksum of both.
-pub(super) const BLOCK_TRAILER_LEN: u64 = 5;
+pub(super) const BLOCK_TRAILER_LEN: usize = 5;
 
 /// Types of blocks.
 pub(crate) const UNCOMPRESSED: u8 = 0;
@@ -68,7 +68,7 @@ impl BlockHandle {
 
     /// The offset just after the block and its trailer.
     pub(super) fn end(self) -> Option<u64> {
-        self.offset.checked_add(self.size)?.checked_add(BLOCK_TRAILER_LEN)
+        self.offset.checked_add(self.size)?.checked_add(BLOCK_TRAILER_LEN as u64)
     }
 
     /// The bytes of the block and its trailer.
@@ -78,23 +78,37 @@ impl BlockHandle {
 
     /// The block's contents; a copy if the block is compressed.
     pub(super) fn read(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
+        let block = self.read_with_trailer(source)?;
+        match block.split_last_chunk() {
+            Some((summed, checksum)) if masked_crc32c(summed) == u32::from_le_bytes(*checksum) => {
+                self.contents(block)
+            }
+            _ => Err(TableError::ChecksumMismatch { offset: self.offset }),
+        }
+    }
+
+    /// The same whatever the checksum is.
+    pub(super) fn read_unchecked(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
+        self.contents(self.read_with_trailer(source)?)
+    }
+
+    fn read_with_trailer(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
         let Self { offset, size } = self;
         let outside = TableError::OutsideFile { offset, size };
         let end = self.end().ok_or(outside)?;
-        let block = source.read(offset, end - offset)?.ok_or(outside)?;
-        let (summed, checksum) = block.split_last_chunk().ok_or(outside)?;
-        if masked_crc32c(summed) != u32::from_le_bytes(*checksum) {
-            return Err(TableError::ChecksumMismatch { offset });
-        }
-        match summed.split_last().ok_or(outside)? {
-            (&UNCOMPRESSED, contents) => {
-                let len = contents.len();
-                Ok(prefix(block, len))
-            }
-            (&SNAPPY, compressed) => snappy::decompress(compressed)
+        source.read(offset, end - offset)?.ok_or(outside)
+    }
+
+    /// Of a block with its trailer.
+    fn contents(self, block: Cow<'_, [u8]>) -> Result<Cow<'_, [u8]>, TableError> {
+        let offset = self.offset;
+        let len = block.len() - BLOCK_TRAILER_LEN;
+        match block[len] {
+            UNCOMPRESSED => Ok(prefix(block, len)),
+            SNAPPY => snappy::decompress(&block[..len])
                 .map(Cow::Owned)
                 .map_err(|error| TableError::CorruptSnappy { offset, error }),
-            (&compression, _) => Err(TableError::UnknownCompression { offset, compression }),
+            compression => Err(TableError::UnknownCompression { compression }),
         }
     }
 

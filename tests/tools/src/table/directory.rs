@@ -5,28 +5,28 @@
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::manifest::{Manifest, ManifestError, manifest_name};
+use super::log::LogReader;
+use super::manifest::{Manifest, manifest_name};
 
 /// Longer than the name of any MANIFEST.
 const MAX_CURRENT_LEN: u64 = 1_000;
-/// Fields with higher tags are `RocksDB`'s.
-const LAST_TAG: u32 = 9;
-pub(crate) const ROCKSDB: &str = "a database of RocksDB, not of LevelDB";
+/// How the text begins that stands for a file in a clone without Git LFS.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/";
 
 /// The files of a database's directory.
 #[derive(Default)]
 pub(crate) struct Files {
     /// In the order of their numbers, others last.
     pub(crate) tables: Vec<PathBuf>,
-    /// Number and length of each.
-    pub(crate) logs: Vec<(u64, u64)>,
+    /// Each with its number.
+    pub(crate) logs: Vec<(u64, PathBuf)>,
     pub(crate) has_manifest: bool,
     pub(crate) is_rocksdb: bool,
-    /// Subdirectories that are databases.
-    pub(crate) databases: Vec<String>,
+    /// Subdirectories that are databases, or have tables as Basho's `LevelDB` keeps them.
+    pub(crate) inside: Vec<String>,
 }
 
 impl Files {
@@ -37,19 +37,19 @@ impl Files {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let path = entry.path();
-            if path.join("CURRENT").exists() {
-                files.databases.push(name.clone().into_owned());
+            if path.join("CURRENT").exists() || name.starts_with("sst_") && has_entries(&path) {
+                files.inside.push(name.clone().into_owned());
             }
             let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
             if ["ldb", "sst"].iter().any(|table| extension.eq_ignore_ascii_case(table)) {
                 files.tables.push(path);
             } else if let ("log", Some(number)) = (extension, number_of(&path)) {
-                files.logs.push((number, entry.metadata().map_or(0, |metadata| metadata.len())));
+                files.logs.push((number, path));
             }
             files.has_manifest |= name.starts_with("MANIFEST-");
-            files.is_rocksdb |= name.starts_with("OPTIONS-");
+            files.is_rocksdb |= name.starts_with("OPTIONS-") || name == "IDENTITY";
         }
-        files.databases.sort();
+        files.inside.sort();
         files.tables.sort_by_cached_key(|path| (number_of(path).unwrap_or(u64::MAX), path.clone()));
         Ok(files)
     }
@@ -75,10 +75,19 @@ pub(crate) fn read_manifest(directory: &Path) -> Result<Option<Manifest>, Box<dy
     let name = manifest_name(&current)?;
     let manifest =
         open_regular_file(&directory.join(name)).map_err(|error| named(name, &*error))?;
-    match Manifest::read(manifest) {
-        Err(ManifestError::UnknownTag { tag }) if tag > LAST_TAG => Err(ROCKSDB.into()),
-        manifest => Ok(Some(manifest.map_err(|error| format!("{name}: {error}"))?)),
-    }
+    Ok(Some(Manifest::read(manifest).map_err(|error| format!("{name}: {error}"))?))
+}
+
+fn has_entries(directory: &Path) -> bool {
+    fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// The length of a log in bytes; 0 if it has no record, as if it were only preallocated space.
+pub(crate) fn len_of_log(path: &Path) -> u64 {
+    let Ok(file) = open_regular_file(path) else { return 0 };
+    let len = file.metadata().map_or(0, |metadata| metadata.len());
+    let is_empty = matches!(LogReader::new(file).read_record(&mut Vec::new()), Ok(false));
+    if is_empty { 0 } else { len }
 }
 
 /// The error with the file's name. An operating system's keeps its kind.
@@ -104,5 +113,12 @@ pub(crate) fn open_regular_file(path: &Path) -> Result<File, Box<dyn Error>> {
     if !fs::metadata(path)?.is_file() {
         return Err("not a regular file".into());
     }
-    Ok(File::open(path)?)
+    let mut file = File::open(path)?;
+    let mut start = Vec::new();
+    file.by_ref().take(LFS_POINTER.len() as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    if start == LFS_POINTER {
+        return Err("a Git LFS pointer, not the file that it stands for: git lfs pull".into());
+    }
+    Ok(file)
 }

@@ -18,7 +18,7 @@ pub(crate) enum TableError {
     CorruptHandle,
     OutsideFile { offset: u64, size: u64 },
     ChecksumMismatch { offset: u64 },
-    UnknownCompression { offset: u64, compression: u8 },
+    UnknownCompression { compression: u8 },
     CorruptSnappy { offset: u64, error: SnappyError },
     CorruptBlock { offset: u64 },
     OutOfOrder { offset: u64 },
@@ -46,7 +46,8 @@ impl fmt::Display for TableError {
             Self::ChecksumMismatch { offset } => {
                 write!(f, "the block at offset {offset} does not match its checksum: {REMEDY}")
             }
-            Self::UnknownCompression { offset, compression } => {
+            // Without the offset, so that many tables have one cause.
+            Self::UnknownCompression { compression } => {
                 let method = match compression {
                     2 => "Zstandard, or zlib in older forks",
                     4 => "raw zlib, as in Minecraft",
@@ -54,8 +55,8 @@ impl fmt::Display for TableError {
                 };
                 write!(
                     f,
-                    "the block at offset {offset} is compressed with {method} (type \
-                     {compression}); only Snappy and uncompressed blocks can be read"
+                    "blocks are compressed with {method} (type {compression}); only Snappy and \
+                     uncompressed blocks can be read"
                 )
             }
             Self::CorruptSnappy { offset, error } => {

@@ -79,6 +79,12 @@ impl<'a> Table<'a> {
         handle.ok_or(TableError::CorruptHandle)?.read(self.source).map(Some)
     }
 
+    /// What `LevelDB` takes for the filter block unless it has `paranoid_checks`; `None` if it can
+    /// take nothing.
+    pub(crate) fn unchecked_filter_block(&self) -> Option<Cow<'a, [u8]>> {
+        self.filter.as_ref()?.handle?.read_unchecked(self.source).ok()
+    }
+
     pub(crate) fn data_blocks(&self) -> &[DataBlock] {
         &self.data_blocks
     }

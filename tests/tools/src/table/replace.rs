@@ -19,7 +19,7 @@ use super::writer::{has_data_of, with_filters_appended, with_filters_in_place};
 /// database, and its own do not begin so.
 const TEMPORARY: [&str; 2] = ["000000", ".dbtmp"];
 const NOT_RENAMED: &str = "the new file cannot take its place, so the old one stays: run again";
-const LINK: &str = "a symbolic link: name the directory that it leads to";
+pub(crate) const LINK: &str = "a symbolic link: name the directory that it leads to";
 const CHANGED: &str = "it has changed meanwhile: close the database";
 const WRONG: &str = "the new file proved wrong, so the old one stays";
 

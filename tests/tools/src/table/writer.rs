@@ -64,8 +64,9 @@ pub(crate) fn with_filters_in_place(
     policy_names: &[&str],
     filter_block: &[u8],
 ) -> Result<Option<Vec<u8>>, TableError> {
-    let layout = table.layout(file)?.filter(|of| of.has_room(policy_names, filter_block.len()));
-    let Some(Layout { data_end, index, index_handle, .. }) = layout else { return Ok(None) };
+    let fits = |of: &Layout| !of.is_appended && of.has_room(policy_names, filter_block.len());
+    let Some(layout) = table.layout()?.filter(fits) else { return Ok(None) };
+    let Layout { data_end, index, index_handle, .. } = layout;
     let mut new = file[..data_end].to_vec();
     let metaindex = append_filters(&mut new, policy_names, filter_block);
     new.resize(index.start, 0);
@@ -85,7 +86,7 @@ pub(crate) fn with_filters_appended(
     policy_names: &[&str],
     filter_block: &[u8],
 ) -> Result<Option<Vec<u8>>, TableError> {
-    let Some(Layout { index, index_handle, .. }) = table.layout(file)? else { return Ok(None) };
+    let Some(Layout { index, index_handle, .. }) = table.layout()? else { return Ok(None) };
     let mut new = file[..index.end].to_vec();
     append_footer(&mut new, &[]);
     let metaindex = append_filters(&mut new, policy_names, filter_block);
@@ -97,7 +98,7 @@ pub(crate) fn with_filters_appended(
 
 /// Whether a file has the data blocks and the index block of another one where that has them.
 pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> Result<bool, TableError> {
-    let [old_layout, layout] = [Table::open(old)?.layout(old)?, Table::open(new)?.layout(new)?];
+    let [old_layout, layout] = [Table::open(old)?.layout()?, Table::open(new)?.layout()?];
     let (Some(before), Some(after)) = (old_layout, layout) else { return Ok(false) };
     let is_kept = |range: Range<usize>| old[range.clone()] == new[range];
     Ok((&before.index, before.len) == (&after.index, after.len)
@@ -130,59 +131,70 @@ pub(crate) struct Layout {
     pub(crate) len: usize,
     /// Whether filters follow that footer, and a copy of it follows them.
     pub(crate) is_appended: bool,
+    /// Of the filters and the metaindex block, wherever they are.
+    room: Range<usize>,
 }
 
 impl Layout {
-    /// Whether a filter block of this length fits in place.
+    /// Whether a filter block of this length fits where the filters are, or, if there are none, in
+    /// place.
     pub(crate) fn has_room(&self, policy_names: &[&str], filter_len: usize) -> bool {
-        let metaindex = metaindex(policy_names, &handle(self.data_end, filter_len));
-        let len = (filter_len + metaindex.len()) as u64 + 2 * BLOCK_TRAILER_LEN;
-        !self.is_appended && self.data_end as u64 + len <= self.index.start as u64
+        end_of_filters(self.room.start, policy_names, filter_len) <= self.room.end
     }
+
+    /// The length of a file with such a filter block at its end.
+    pub(crate) fn len_if_appended(&self, policy_names: &[&str], filter_len: usize) -> usize {
+        end_of_filters(self.len, policy_names, filter_len) + FOOTER_LEN
+    }
+}
+
+/// Where a filter block of this length and its metaindex block end.
+fn end_of_filters(start: usize, policy_names: &[&str], filter_len: usize) -> usize {
+    let metaindex = metaindex(policy_names, &handle(start, filter_len));
+    start + filter_len + metaindex.len() + 2 * BLOCK_TRAILER_LEN
 }
 
 impl Table<'_> {
     /// `None` unless all is as `LevelDB` lays it out, or [`with_filters_appended`] does: data
     /// blocks, at most one filter block, the metaindex block, the index block and the footer, and
     /// nothing else but zeros before the index block.
-    pub(crate) fn layout(&self, file: &[u8]) -> Result<Option<Layout>, TableError> {
+    pub(crate) fn layout(&self) -> Result<Option<Layout>, TableError> {
         let (metaindex, index) = super::read_footer(self.source)?;
-        let data_end = self.data_blocks.last().map_or(Some(0), |block| block.end.try_into().ok());
+        let start = self.data_blocks.last().map_or(0, |block| block.end);
+        // Of what follows the data blocks, the index block is kept in memory already.
+        let Some(tail) = self.source.read(start, self.source.len() - start)? else {
+            return Ok(None);
+        };
         let filter = self.filter.as_ref().map(|filter| filter.handle?.range());
         // Without filters, an empty range before the metaindex block.
         let filter = filter.unwrap_or(metaindex.range().map(|range| range.start..range.start));
-        let index_len = usize::try_from(index.size).ok();
-        let (Some(data_end), Some(filter), Some(metaindex), Some(index), Some(index_len)) =
-            (data_end, filter, metaindex.range(), index.range(), index_len)
+        let (Ok(data_end), Some(filter), Some(metaindex), Some(index)) =
+            (usize::try_from(start), filter, metaindex.range(), index.range())
         else {
             return Ok(None);
         };
-        let index_handle = handle(index.start, index_len);
+        let len = data_end + tail.len();
+        let index_handle = handle(index.start, index.len() - BLOCK_TRAILER_LEN);
         let footer = index.end..index.end + FOOTER_LEN;
         let is_appended = metaindex.start >= footer.end;
         // Where the filters and the metaindex block lie, and what follows them.
         let (room, next) = if is_appended {
-            (footer.end..file.len() - FOOTER_LEN, file.len() - FOOTER_LEN)
+            (footer.end..len - FOOTER_LEN, len - FOOTER_LEN)
         } else {
             (data_end..index.start, footer.start)
         };
-        let is_empty = |range: Range<usize>| {
-            range.start <= range.end && file[range].iter().all(|&byte| byte == 0)
+        let bytes = |range: Range<usize>| {
+            tail.get(range.start.checked_sub(data_end)?..range.end.checked_sub(data_end)?)
         };
+        let is_empty =
+            |range: Range<usize>| bytes(range).is_some_and(|of| of.iter().all(|&byte| byte == 0));
         let is_usual = self.num_meta_blocks == usize::from(self.filter.is_some())
-            && filter.end <= file.len()
             && is_empty(room.start..filter.start)
             && is_empty(filter.end..metaindex.start)
             && is_empty(metaindex.end..room.end)
-            && data_end <= index.start
-            && next + FOOTER_LEN == file.len()
-            && file[footer.clone()] == file[next..];
-        Ok(is_usual.then_some(Layout {
-            data_end,
-            index,
-            index_handle,
-            len: footer.end,
-            is_appended,
-        }))
+            && next + FOOTER_LEN == len
+            && bytes(footer.clone()).is_some_and(|of| Some(of) == bytes(next..len));
+        let len = footer.end;
+        Ok(is_usual.then_some(Layout { data_end, index, index_handle, len, is_appended, room }))
     }
 }

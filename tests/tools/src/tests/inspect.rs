@@ -1,65 +1,56 @@
-//! Tests `inspect` through its options and output, and the parsers of LevelDB's files.
-#![allow(clippy::float_cmp, reason = "numbers are compared as they are printed")]
+//! What `inspect` says.
 
-mod advice;
-pub(crate) mod damage;
+mod damage;
 mod databases;
-mod levels;
-pub(crate) mod manifest;
-mod parser;
+mod faults;
+mod foretold;
 mod sampled;
-mod snappy;
-pub(crate) mod tables;
+mod tables;
 mod unreadable;
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::{env, fs, process};
 
 use crate::command_line::each_group;
 use crate::database::Group;
 use crate::inspect::{Options, report};
-
-const NUM_LOOKUPS: usize = 100_000;
+use crate::tests::directories::database;
 
 /// What a user sees.
 pub(crate) struct Report {
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
     /// What goes to stderr.
-    causes: Vec<String>,
-    exit_status: u8,
+    pub(crate) causes: Vec<String>,
+    pub(crate) exit_status: u8,
 }
 
 impl Report {
     pub(crate) fn on(path: &Path) -> Self {
-        Self::with(&[path.to_path_buf()], false, NUM_LOOKUPS)
+        Self::of(&Options { tables: false, paths: vec![path.to_path_buf()] })
     }
 
-    /// With `--what-if`.
-    fn what_if(path: &Path) -> Self {
-        Self::with(&[path.to_path_buf()], true, NUM_LOOKUPS)
+    fn with_tables(path: &Path) -> Self {
+        Self::of(&Options { tables: true, paths: vec![path.to_path_buf()] })
     }
 
-    fn with(paths: &[PathBuf], what_if: bool, num_lookups: usize) -> Self {
-        let options = Options { what_if, paths: paths.to_vec(), ..Options::default() };
-        Self::of(&options, num_lookups)
-    }
-
-    fn of(options: &Options, num_lookups: usize) -> Self {
+    fn of(options: &Options) -> Self {
         let mut lines = Vec::new();
         let print = |printed: &[String]| {
             lines.extend_from_slice(printed);
             Ok(())
         };
-        let outcome = each_group(&options.paths, print, Group::of_paths, |read| {
-            report(read, options, num_lookups)
-        });
+        let outcome =
+            each_group(&options.paths, print, Group::of_paths, |read| report(read, options));
         let report = Self { lines, exit_status: outcome.exit_status, causes: outcome.causes };
         let mut printed = report.lines.iter().chain(&report.causes);
         assert!(!printed.any(|line| line.contains(char::is_control)));
+        // But for a path to copy.
+        let is_long = |line: &&String| {
+            line.chars().count() > 100 && !line.starts_with("  /") && !options.tables
+        };
+        assert_eq!(report.lines.iter().find(is_long), None);
+        assert!(options.tables || report.lines.len() <= 16 * options.paths.len());
         report
     }
 
@@ -71,16 +62,7 @@ impl Report {
             .unwrap()
             .entry(name.into())
             .or_insert_with(|| Box::leak(Box::default()));
-        report.get_or_init(|| {
-            let paths = vec![database(name)];
-            let options = Options { what_if: true, tables: true, paths };
-            Self::of(&options, NUM_LOOKUPS)
-        })
-    }
-
-    /// The lines that are printed without options; then those of `--what-if` and of `--tables`.
-    fn sections(&self) -> impl Iterator<Item = &[String]> {
-        self.lines.split(String::is_empty)
+        report.get_or_init(|| Self::with_tables(&database(name)))
     }
 
     /// The only line that contains these words.
@@ -92,9 +74,9 @@ impl Report {
         line
     }
 
-    /// Whether these words are printed, on one line or wrapped after a long path.
+    /// Whether these words are printed, on one line or wrapped.
     pub(crate) fn has(&self, words: &str) -> bool {
-        self.lines.join(" ").contains(words)
+        self.lines.join(" ").replace("   ", " ").contains(words)
     }
 
     /// The cells of the only line that contains these words.
@@ -103,10 +85,28 @@ impl Report {
         self.line_with(words).split_whitespace().collect()
     }
 
-    /// The only cause, and the exit status.
-    fn cause(&self) -> (u8, &str) {
+    /// The only cause.
+    #[track_caller]
+    pub(crate) fn cause(&self) -> &str {
         let [cause] = &self.causes[..] else { panic!("{:#?}", self.causes) };
-        (self.exit_status, cause)
+        cause
+    }
+
+    /// The options and path of the command in the last line, if there is one.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        Some(self.lines.last()?.split_once(" rewrite ")?.1)
+    }
+
+    /// What 1,000 lookups of missing and of existing keys read, and the bytes of filters: each
+    /// today, and rewritten if that is shown.
+    #[track_caller]
+    pub(crate) fn figures(&self) -> [Vec<f64>; 3] {
+        ["  of keys that do not exist", "  of keys that exist", "  bytes of filters in memory"].map(
+            |label| {
+                let cells = self.line_with(label).strip_suffix(label).unwrap();
+                cells.split_whitespace().map(number_in).collect()
+            },
+        )
     }
 }
 
@@ -116,86 +116,20 @@ fn number_in(cell: &str) -> f64 {
     if cell.starts_with('<') { 0.0 } else { cell.replace(',', "").parse().unwrap() }
 }
 
-/// What 1,000 lookups of each kind read.
-struct Answer {
-    /// What the heading says after "1,000 lookups".
-    bound: String,
-    reads: [f64; 3],
-}
-
-#[track_caller]
-fn answer(report: &Report) -> Answer {
-    let start = "Data blocks read needlessly per 1,000 lookups";
-    let bound = report.line_with(start).strip_prefix(start).unwrap();
-    let bound = bound.strip_suffix(":").unwrap().to_string();
-    let line = |keys: &str| report.line_with(keys).split_once(keys).unwrap();
-    let [missing, existing] = ["  of keys that do not exist", "  of keys that exist"].map(line);
-    let usual = missing.1.strip_prefix("; ").and_then(|usual| usual.split(' ').next());
-    // Where there are no such keys.
-    let number = |number| if number == "-" { -1.0 } else { number_in(number) };
-    let reads = [missing.0.trim(), existing.0.trim(), usual.unwrap_or("-")].map(number);
-    Answer { bound, reads }
-}
-
 /// Asserts that the numbers differ by at most a tenth.
 #[track_caller]
 fn assert_near(reckoned: f64, replayed: f64) {
     assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
 }
 
-/// Relative to the package's directory, where Cargo runs tests.
-pub(crate) fn golden(directory: &str) -> PathBuf {
-    Path::new("../golden").join(directory)
-}
+#[test]
+fn the_command_line_takes_options_and_paths_in_any_order_or_says_what_is_wrong() {
+    use std::ffi::OsString;
 
-pub(crate) fn database(name: &str) -> PathBuf {
-    golden("databases").join(name)
-}
-
-pub(crate) fn read(path: &Path) -> Vec<u8> {
-    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-pub(crate) fn golden_table(file: &str) -> Vec<u8> {
-    read(&golden("tables").join(file))
-}
-
-/// A directory that no other test or run uses, deleted when dropped.
-pub(crate) struct Directory(PathBuf);
-
-impl Deref for Directory {
-    type Target = PathBuf;
-
-    fn deref(&self) -> &PathBuf {
-        &self.0
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(self.0.parent().unwrap());
-    }
-}
-
-pub(crate) fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let unique = format!("inspect_table-{}-{count}", process::id());
-    let directory = env::temp_dir().join(unique).join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).unwrap();
-    for (file, contents) in files {
-        fs::write(directory.join(file), contents).unwrap();
-    }
-    Directory(directory)
-}
-
-/// A copy of a golden database, whose files may be changed.
-pub(crate) fn copy_of(name: &str, copy: &str) -> Directory {
-    let directory = directory_of(copy, &[]);
-    for entry in fs::read_dir(database(name)).unwrap() {
-        let path = entry.unwrap().path();
-        fs::write(directory.join(path.file_name().unwrap()), read(&path)).unwrap();
-    }
-    directory
+    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+    let paths: Vec<PathBuf> = vec!["a.ldb".into(), "--tables".into()];
+    let options = Options { tables: true, paths };
+    assert_eq!(parse(&["a.ldb", "--tables", "--", "--tables"]), Ok(Some(options)));
+    assert_eq!((parse(&["-h"]), parse(&["a.ldb", "--help"])), (Ok(None), Ok(None)));
+    assert_eq!(parse(&["a.ldb", "-x"]), Err("unknown option -x".into()));
 }

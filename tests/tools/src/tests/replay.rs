@@ -79,7 +79,7 @@ impl Replay {
     }
 
     /// The data blocks that 1,000 lookups read.
-    fn reads<'a>(&self, keys: impl ExactSizeIterator<Item = &'a Vec<u8>>) -> f64 {
+    pub(crate) fn reads<'a>(&self, keys: impl ExactSizeIterator<Item = &'a Vec<u8>>) -> f64 {
         let [num_keys, num_reads] = [keys.len() as u64, self.count(keys).1]
             .map(|number| f64::from(u32::try_from(number).unwrap()));
         1_000.0 * num_reads / num_keys

@@ -1,21 +1,25 @@
-//! The absent keys that a sample makes up, against those that would have been asked for.
+//! The missing keys that a sample makes up, against those that would have been asked for.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
-
-use super::levels::database_of_keys;
-use super::{Report, answer};
 use crate::database::Group;
+use crate::database::ranges::Ranges;
+use crate::plan::Wish;
 use crate::survey::Survey;
-use crate::survey::inspection::Inspection;
-use crate::survey::lookups::Lookups;
-use crate::survey::sample::BETWEEN;
-use crate::table::Table;
-use crate::tests::contents::table_of;
+use crate::survey::lookups::Kinds;
+use crate::survey::sample::Sample;
+use crate::terminal::Progress;
+use crate::tests::directories::{Directory, database_of_keys};
 use crate::tests::kinds::KINDS;
 use crate::tests::replay::Replay;
 
+/// What 1,000 sampled lookups of missing keys read.
+fn sampled_reads(directory: &Directory, max_missing: usize) -> f64 {
+    let group = Group::of_directory(directory).unwrap();
+    let survey = Survey::of(&group, &Wish::default(), max_missing, &Progress::start());
+    1_000.0 * survey.today().reads.missing
+}
+
 #[test]
-fn absent_keys_between_equally_distant_ones_are_asked_for() {
+fn missing_keys_between_equally_distant_ones_are_asked_for() {
     let steps = |num_keys, step: u64| (0..num_keys).map(move |i| step * i);
     let few_absent = (0..8_000).filter(|i| i % 500 != 7);
     for (name, tables) in [
@@ -30,11 +34,10 @@ fn absent_keys_between_equally_distant_ones_are_asked_for() {
         let key = |number: u64| number.to_be_bytes().to_vec();
         let tables =
             tables.into_iter().map(|(level, of)| (level, of.into_iter().map(key).collect()));
-        let directory = database_of_keys(name, tables.collect());
+        let directory = database_of_keys(20, tables.collect());
         let replayed = Replay::of(&directory).reads_of_counters_between();
-        let answer = answer(&Report::on(&directory));
-        let error = (answer.reads[0] - replayed).abs();
-        assert!(error < 0.25 * replayed, "{name}: {:?}, not {replayed}", answer.reads);
+        let sampled = sampled_reads(&directory, 20_000);
+        assert!((sampled - replayed).abs() < 0.25 * replayed, "{name}: {sampled}, not {replayed}");
     }
 }
 
@@ -42,53 +45,30 @@ fn absent_keys_between_equally_distant_ones_are_asked_for() {
 fn a_sample_has_fewer_keys_where_they_are_long() {
     let key = |i: u32| [&vec![b'k'; 100_000][..], &(3 * i * i).to_be_bytes()].concat();
     let tables = [0..60, 60..120].map(|numbers| (1, numbers.map(key).collect()));
-    let directory = database_of_keys("long_keys", tables.into());
+    let directory = database_of_keys(20, tables.into());
     let group = Group::of_directory(&directory).unwrap();
-    let survey = Survey::of(&group, (1_000_000, false), |_| ());
-    let sample = survey.sample.unwrap();
-    for number in sample.numbers {
-        assert!((20..90).contains(&number), "{:?}", sample.numbers);
-    }
-}
-
-fn number(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap())
-}
-
-/// How many of 1,000 lookups read a data block.
-fn reads_of(file: &Vec<u8>, keys: &[&[u8]]) -> f64 {
-    let table = Table::open(file).unwrap();
-    let filters = table.filter_block().unwrap().unwrap();
-    let filters = FilterBlockReader::new(BloomFilterPolicy::default(), filters);
-    let reads = keys.iter().filter(|key| {
-        let blocks = table.data_blocks();
-        let block = blocks.get(blocks.partition_point(|block| &block.index_key[..] < **key));
-        block.is_some_and(|block| filters.key_may_match(block.offset(), key))
-    });
-    1_000.0 * number(reads.count()) / number(keys.len())
+    let sample = Sample::draw(Ranges::of(&group).unwrap(), 20_000);
+    let Kinds { missing, existing } = sample.num_telling();
+    assert!((20.0..90.0).contains(&missing) && (20.0..90.0).contains(&existing));
 }
 
 #[test]
-fn sampled_absent_keys_match_as_often_as_those_of_real_kinds() {
+fn sampled_missing_keys_match_as_often_as_those_of_real_kinds() {
     for kind in &KINDS {
-        let keys = kind.keys(2_000);
-        let [present, absent] = keys.each_ref().map(|keys| slices(keys));
+        let [present, absent] = kind.keys(2_000);
+        let inside = |key: &&Vec<u8>| present[0] < **key && **key < present[present.len() - 1];
+        let absent: Vec<_> = absent.iter().filter(inside).cloned().collect();
         for value_len in [100, 1_000] {
-            let file = table_of(BloomFilterPolicy::default(), &present, value_len);
-            let lookups = Lookups { total: 1_000, num_tables: 1, ordinal: 0, compares: false };
-            let inspection = Inspection::of(&file, lookups, None).unwrap();
-            let sampled = 1_000.0 * inspection.reads.unwrap()[BETWEEN];
-            let reads = reads_of(&file, &absent);
-            let error = (1_000.0 * reads.max(sampled) / number(absent.len())).sqrt();
+            let directory = database_of_keys(value_len, vec![(1, present.clone())]);
+            let sampled = sampled_reads(&directory, 1_000);
+            let replayed = Replay::of(&directory).reads(absent.iter());
+            let number = f64::from(u32::try_from(absent.len()).unwrap());
+            let error = (1_000.0 * replayed.max(sampled) / number).sqrt();
             assert!(
-                (sampled - reads).abs() < 0.25 * reads + 3.0 * error,
-                "{}, values of {value_len} bytes: {sampled}, not {reads}",
+                (sampled - replayed).abs() < 0.25 * replayed + 3.0 * error,
+                "{}, values of {value_len} bytes: {sampled}, not {replayed}",
                 kind.name
             );
         }
     }
-}
-
-fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
-    keys.iter().map(Vec::as_slice).collect()
 }

@@ -1,27 +1,26 @@
 //! Databases of which something cannot be read or is unknown.
 
-use std::{fs, slice};
+use std::fs;
 
-use super::damage::name_comparator;
-use super::manifest::{log_of, records};
-use super::{Answer, Report, answer, copy_of, database, directory_of, golden_table, read};
+use super::Report;
 use crate::database::Group;
-use crate::inspect::Options;
+use crate::tests::directories::{copy_of, database, directory_of, files, golden_table, read};
+use crate::tests::rewrite::run_on;
 
 #[test]
-fn an_unreadable_table_leaves_a_lower_bound_and_no_comparison() {
-    let directory = copy_of("partly_covered", "lost_table");
+fn an_unreadable_table_leaves_facts_of_the_others() {
+    let directory = copy_of(&database("partly_covered"));
     let path = directory.join("000005.ldb");
     fs::write(&path, &read(&path)[..1_000]).unwrap();
-    let report = Report::what_if(&directory);
-    let Answer { bound, reads } = answer(&report);
-    // Of 16.9, all tables together.
-    assert!(bound == ", at least" && (3.0..7.0).contains(&reads[2]), "{bound} {reads:?}");
-    assert!(report.has("lost_table: 4 tables in use, ? keys"), "{:#?}", report.lines);
-    report.line_with("UNKNOWN: 1 of 4 tables cannot be read.");
-    assert!(!report.has("today") && !report.has("Other filters"), "{:#?}", report.lines);
-    assert!(report.cause().1.contains("lost_table: 000005.ldb: not a LevelDB table"));
-    assert_eq!(report.cause().0, 1);
+    let before = files(&directory);
+    let report = Report::with_tables(&directory);
+    assert!(report.has(": 4 tables in use, 3,000 entries in those that can be read"));
+    assert!(report.has("UNREADABLE: 1 of 4 tables; what lookups read is not known."));
+    assert!(!report.has("today") && !report.has("%"), "{:#?}", report.lines);
+    assert!(report.cause().contains("000005.ldb: not a LevelDB table"));
+    assert_eq!((report.exit_status, report.advice()), (1, None));
+    assert_eq!(run_on(&directory, &["--add"]).exit_status, 1);
+    assert_eq!(files(&directory), before);
 }
 
 #[test]
@@ -47,10 +46,9 @@ fn a_manifest_that_leveldb_would_not_open_is_reported_and_all_tables_are_counted
             fs::write(directory.join("CURRENT"), current).unwrap();
         }
         let report = Report::on(&directory);
-        report.line_with("lost: 1 table (no MANIFEST says which are in use), 0 keys");
-        report.line_with("OK: the tables have no keys.");
-        report.line_with("  000005.ldb");
-        let (status, cause) = report.cause();
+        assert!(report.has("lost: 1 table (no MANIFEST says which are in use), 0 entries"));
+        assert_eq!(report.advice(), None);
+        let (status, cause) = (report.exit_status, report.cause());
         assert!(status == 1 && cause.contains("not a database that LevelDB would open"), "{cause}");
         assert!(cause.contains(why), "{cause}");
     }
@@ -60,7 +58,7 @@ fn a_manifest_that_leveldb_would_not_open_is_reported_and_all_tables_are_counted
         [("CURRENT", b"MANIFEST-000002\n"), ("MANIFEST-000002", &manifest[..50])];
     let report = Report::on(&directory_of("new", &files));
     assert_eq!((report.exit_status, report.lines.len()), (0, 1));
-    report.line_with("new: no tables, and no keys in a log");
+    assert!(report.has("new: no tables, and no keys in a log"));
 }
 
 /// Without a word on what the database may be.
@@ -70,7 +68,7 @@ fn a_manifest_that_may_not_be_read_is_reported_as_such() {
     use std::os::unix::fs::PermissionsExt;
 
     for file in ["MANIFEST-000002", "CURRENT"] {
-        let directory = copy_of("accounts", "forbidden");
+        let directory = copy_of(&database("accounts"));
         fs::set_permissions(directory.join(file), fs::Permissions::from_mode(0o000)).unwrap();
         let Err(error) = fs::read(directory.join(file)) else {
             eprintln!("skipped: the superuser may read {file}");
@@ -79,7 +77,7 @@ fn a_manifest_that_may_not_be_read_is_reported_as_such() {
         let report = Report::on(&directory);
         assert!(report.lines.is_empty(), "{:#?}", report.lines);
         assert_eq!(report.exit_status, 1);
-        assert!(report.cause().1.ends_with(&format!("forbidden: {file}: {error}")));
+        assert!(report.cause().ends_with(&format!("a copy: {file}: {error}")));
     }
 }
 
@@ -91,7 +89,7 @@ fn a_table_is_in_the_file_that_leveldb_opens_first() {
         ["000005.sst", "0000005.ldb", "000005.sst"],
         ["5.ldb", "000005.LDB", "000005.ldb"],
     ] {
-        let directory = copy_of("accounts", "names");
+        let directory = copy_of(&database("accounts"));
         fs::rename(directory.join("000005.ldb"), directory.join(there)).unwrap();
         fs::write(directory.join(other), b"not a table").unwrap();
         let group = Group::of_directory(&directory).unwrap();
@@ -99,38 +97,4 @@ fn a_table_is_in_the_file_that_leveldb_opens_first() {
         assert!(group.not_in_use.contains(&other.into()), "{:?}", group.not_in_use);
         assert_eq!(Report::on(&directory).exit_status, u8::from(there != used));
     }
-}
-
-#[test]
-fn a_cause_common_to_several_tables_is_reported_once() {
-    let directory = copy_of("levels", "gone");
-    for number in [5, 27, 29, 31] {
-        fs::remove_file(directory.join(format!("{number:06}.ldb"))).unwrap();
-    }
-    let paths = vec![directory.to_path_buf()];
-    let options = Options { tables: true, paths, ..Options::default() };
-    let report = Report::of(&options, 1_000);
-    let (status, cause) = report.cause();
-    assert!(cause.contains("gone: 000027.ldb and 3 other tables: "), "{cause}");
-    assert!(cause.ends_with("a running database removes tables: close or copy it"), "{cause}");
-    assert_eq!((status, &answer(&report).bound[..]), (1, ", at least"));
-    report.line_with("000029.ldb: unread");
-}
-
-#[test]
-fn an_unknown_comparators_order_is_guessed_from_the_ranges_if_they_agree() {
-    let directory = copy_of("levels", "comparator");
-    let manifest = directory.join("MANIFEST-000002");
-    name_comparator(&manifest);
-    let (unknown, known) = (answer(&Report::on(&directory)), answer(Report::on_golden("levels")));
-    assert_eq!((&unknown.bound[..], &known.bound[..]), (" (the order of keys is guessed)", ""));
-    assert_eq!(unknown.reads.map(|number| number.to_string()), known.reads.map(|n| n.to_string()));
-
-    // Adds a table whose keys descend.
-    let (mut edits, _) = records(&read(&manifest));
-    edits.push(b"\x07\x06\x05\x09\x0azztrailer!\x0aaatrailer!".into());
-    fs::write(&manifest, log_of(&edits)).unwrap();
-    let report = Report::with(slice::from_ref(&directory), true, 1_000);
-    let why = "the order of the keys is unknown";
-    report.line_with(&format!("UNKNOWN: {why}."));
 }

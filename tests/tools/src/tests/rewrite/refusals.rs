@@ -8,20 +8,23 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::rewriting::{copy_without_filters, damage_filters, relist};
-use super::{NUM_LOOKUPS, Run, files};
+use super::run_on;
 use crate::command_line::each_group;
 use crate::database::Group;
+use crate::plan::Wish;
 use crate::rewrite::{Options, rewrite};
-use crate::tests::inspect::damage::name_comparator;
-use crate::tests::inspect::tables::with_metaindex;
-use crate::tests::inspect::{Report, copy_of, directory_of, golden_table, read};
+use crate::tests::directories::{
+    copy_of, database, directory_of, files, golden_table, read, with_metaindex,
+};
+use crate::tests::inspect::Report;
+use crate::tests::manifest::name_comparator;
 use crate::tests::random_input::drawn;
 
 /// Runs with `--add`, and checks that no file has changed.
 #[track_caller]
-fn refused(directory: &Path, exit_status: u8) -> Run {
+fn refused(directory: &Path, exit_status: u8) -> Report {
     let before = files(directory);
-    let run = Run::on(directory, &["--add"]);
+    let run = run_on(directory, &["--add"]);
     assert_eq!(files(directory), before);
     assert_eq!(run.exit_status, exit_status, "{:#?} {:#?}", run.lines, run.causes);
     run
@@ -29,32 +32,32 @@ fn refused(directory: &Path, exit_status: u8) -> Run {
 
 #[test]
 fn foreign_and_damaged_databases_are_left_with_a_reason() {
-    let directory = copy_of("own_policy", "foreign");
+    let directory = copy_of(&database("own_policy"));
     for _ in 0..2 {
         let run = refused(&directory, 1);
         assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
         assert!(run.cause().contains("filters of an unknown policy, \"example.OwnFilter\""));
         damage_filters(&directory);
     }
-    let run = refused(&copy_of("prefix_filters", "foreign"), 1);
+    let run = refused(&copy_of(&database("prefix_filters")), 1);
     assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
-    assert!(run.cause().contains("the filters hide keys"));
-    let run = refused(&copy_of("rocksdb", "foreign"), 1);
+    assert!(run.cause().contains("the filters reject keys of their own table"));
+    let run = refused(&copy_of(&database("rocksdb")), 1);
     assert!(run.cause().contains("a database of RocksDB, not of LevelDB"));
-    let run = refused(&copy_of("log_only", "foreign"), 0);
+    let run = refused(&copy_of(&database("log_only")), 0);
     assert!(run.has("0 tables"), "{:?}", run.lines);
-    let missing = Run::on(&directory_of("foreign", &[]).join("missing"), &[]);
+    let missing = run_on(&directory_of("foreign", &[]).join("missing"), &[]);
     assert!(missing.cause().ends_with("missing: there is no such file or directory"));
     assert_eq!((missing.lines.len(), missing.exit_status), (0, 1));
     let run = refused(&directory_of("foreign", &[]), 1);
     assert!(run.cause().contains("no table: none of its files ends in .ldb or .sst"));
 
-    let directory = copy_of("levels", "foreign");
+    let directory = copy_of(&database("levels"));
     fs::remove_file(directory.join("CURRENT")).unwrap();
     assert!(refused(&directory, 1).cause().contains("no CURRENT names its MANIFEST"));
 
     // As LevelDB's tables, but with a block that only their writer knows.
-    let directory = copy_of("accounts", "foreign");
+    let directory = copy_of(&database("accounts"));
     let path = directory.join("000005.ldb");
     fs::write(&path, with_metaindex(read(&path), b"filter.", b"nothing")).unwrap();
     assert!(refused(&directory, 1).cause().contains("bytes that LevelDB does not write"));
@@ -65,25 +68,29 @@ fn foreign_and_damaged_databases_are_left_with_a_reason() {
     assert!(run.has("1 for the reasons below; 1 without keys"), "{:?}", run.lines);
     assert!(run.cause().contains("not a LevelDB table"));
     let paths = ["000005.ldb", "missing/6.ldb"].map(|name| directory.join(name)).into();
-    let run = Run::of(&Options { paths, ..Options::default() });
+    let run = super::run(&Options { paths, ..Options::default() });
     assert!(run.has("1 for the reasons below"), "{:?}", run.lines);
 }
 
 #[test]
 fn filters_are_added_only_where_equal_keys_are_equal_bytes() {
-    let directory = copy_without_filters("accounts", "comparator", "");
+    let directory = copy_without_filters("accounts", "");
     name_comparator(&directory.join("MANIFEST-000002"));
     let run = refused(&directory, 0);
-    assert!(run.has("1 without usable filters and without a known order"), "{:?}", run.lines);
+    assert!(
+        run.has("1 without usable filters, in an order that only their program knows"),
+        "{:?}",
+        run.lines
+    );
     // Nothing tells it of a table alone.
     let table = directory.join("000005.ldb");
-    assert!(Run::on(&table, &["--add"]).has("need a MANIFEST: name the directory"));
+    assert!(run_on(&table, &["--add"]).has("need a MANIFEST: name the directory"));
 }
 
 #[test]
 fn filters_of_whole_keys_are_not_added_beside_others() {
     for (name, alone) in [("prefix_filters", "000005.ldb"), ("own_policy", "000005.ldb")] {
-        let run = refused(&copy_without_filters(name, "beside", alone), 1);
+        let run = refused(&copy_without_filters(name, alone), 1);
         assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
         let cause = run.cause();
         assert!(cause.contains("000007.ldb: "), "{cause}");
@@ -92,31 +99,31 @@ fn filters_of_whole_keys_are_not_added_beside_others() {
 
 #[test]
 fn a_table_whose_length_is_not_the_manifests_is_left() {
-    let directory = copy_without_filters("accounts", "length", "");
-    Run::on(&directory, &["--add"]);
+    let directory = copy_without_filters("accounts", "");
+    run_on(&directory, &["--add"]);
     let path = directory.join("000005.ldb");
     let added = read(&path);
     let alone = directory_of("without_manifest", &[("000005.ldb", &added)]);
     let before = files(&alone);
     for path in [&*alone, &alone.join("000005.ldb")] {
-        let run = Run::on(path, &["--add", "--bits-per-key", "14"]);
+        let run = run_on(path, &["--add", "--bits-per-key", "14"]);
         assert!(run.cause().contains("it has added filters; only a MANIFEST tells its length"));
         assert_eq!((run.exit_status, files(&alone)), (1, before.clone()));
     }
     // As after a repair, whose MANIFEST has the length of the file.
-    let repaired = copy_without_filters("accounts", "repaired", "");
+    let repaired = copy_without_filters("accounts", "");
     fs::write(repaired.join("000005.ldb"), &added[..]).unwrap();
     relist(&repaired, &BTreeMap::from([(5, added.len())]));
-    let run = Run::on(&repaired, &["--add", "--bits-per-key", "14"]);
+    let run = run_on(&repaired, &["--add", "--bits-per-key", "14"]);
     assert!(run.has("1 with added filters that a repair counts to the table: compact it"));
     assert_eq!((run.exit_status, read(&repaired.join("000005.ldb"))), (0, added.clone()));
     // As if the MANIFEST were of another copy.
     fs::copy(
-        copy_of("accounts", "manifest").join("MANIFEST-000002"),
+        copy_of(&database("accounts")).join("MANIFEST-000002"),
         directory.join("MANIFEST-000002"),
     )
     .unwrap();
-    let run = Run::on(&directory, &["--add", "--bits-per-key", "14"]);
+    let run = run_on(&directory, &["--add", "--bits-per-key", "14"]);
     assert!(run.cause().contains("its length differs from the MANIFEST's"));
     assert_eq!((run.exit_status, read(&path)), (1, added));
 }
@@ -124,8 +131,8 @@ fn a_table_whose_length_is_not_the_manifests_is_left() {
 #[cfg(unix)]
 #[test]
 fn a_symbolic_link_is_never_replaced_by_a_file() {
-    let directory = copy_of("accounts", "link_to");
-    let linked = copy_of("accounts", "link");
+    let directory = copy_of(&database("accounts"));
+    let linked = copy_of(&database("accounts"));
     let path = linked.join("000005.ldb");
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(directory.join("000005.ldb"), &path).unwrap();
@@ -139,7 +146,7 @@ fn a_symbolic_link_is_never_replaced_by_a_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_database_whose_lock_is_held_is_refused_and_inspected() {
-    let directory = copy_of("levels", "held");
+    let directory = copy_of(&database("levels"));
     let [lock, table] = ["LOCK", "000005.ldb"].map(|name| directory.join(name));
     fs::write(&lock, b"").unwrap();
     // As goleveldb does; LevelDB itself holds it in `tests/leveldb`.
@@ -151,31 +158,30 @@ fn a_database_whose_lock_is_held_is_refused_and_inspected() {
         .spawn();
     let Ok(mut holder) = holder else { return eprintln!("skipped: needs util-linux's flock") };
     holder.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
-    assert!(refused(&directory, 1).cause().contains("held: a program has it open: close it"));
-    assert!(Run::on(&table, &[]).cause().contains("000005.ldb: a program has it open"));
+    assert!(refused(&directory, 1).cause().contains(": a program has it open: close it"));
+    assert!(run_on(&table, &[]).cause().contains("000005.ldb: a program has it open"));
     assert!(Report::on(&directory).has("A program has it open"));
-    assert_eq!(Run::on(&directory, &["--force"]).exit_status, 0);
     drop(holder.stdin.take());
     holder.wait().unwrap();
-    assert!(Run::on(&directory, &[]).causes.is_empty());
+    assert!(run_on(&directory, &[]).causes.is_empty());
     assert!(!Report::on(&directory).has("A program has it open"));
 }
 
 #[test]
 fn what_an_interrupted_run_left_is_removed_unless_a_table_is_damaged() {
-    let directory = copy_of("levels", "left_over");
+    let directory = copy_of(&database("levels"));
     let left_over = directory.join("0000001795503729312545637.dbtmp");
     fs::write(&left_over, b"half a table").unwrap();
     let table = read(&directory.join("000005.ldb"));
     fs::write(directory.join("000005.ldb"), b"half a table").unwrap();
-    Run::on(&directory, &["--bits-per-key", "10"]);
+    run_on(&directory, &["--bits-per-key", "10"]);
     assert!(left_over.exists());
     fs::write(directory.join("000005.ldb"), table).unwrap();
     for _ in 0..2 {
-        let run = Run::on(&directory, &["--dry-run"]);
+        let run = run_on(&directory, &["--dry-run"]);
         assert!(run.has("0001795503729312545637.dbtmp") && run.has("Nothing was written"));
         assert!(left_over.exists());
-        assert_eq!(Run::on(&directory, &[]).exit_status, 0);
+        assert_eq!(run_on(&directory, &[]).exit_status, 0);
         assert!(!left_over.exists());
         // Then all filters are there already.
         fs::write(&left_over, b"half a table").unwrap();
@@ -184,13 +190,13 @@ fn what_an_interrupted_run_left_is_removed_unless_a_table_is_damaged() {
 
 #[test]
 fn all_is_done_and_counts_although_nothing_can_be_printed() {
-    let [first, second] = ["levels", "decimals"].map(|of| copy_of(of, of));
+    let [first, second] = ["levels", "counters"].map(|of| copy_of(&database(of)));
     fs::write(first.join("000027.ldb"), b"half a table").unwrap();
     let before = files(&second);
     let paths = [&first, &second].map(|directory| directory.to_path_buf());
     let print = |_: &[String]| Err(io::Error::from(ErrorKind::BrokenPipe).into());
-    let read = |read: &dyn Fn() -> _| rewrite(read, &Options::default(), NUM_LOOKUPS);
-    let outcome = each_group(&paths, print, Group::of_paths, read);
+    let work = |read: &dyn Fn() -> _| rewrite(read, &Options::default());
+    let outcome = each_group(&paths, print, Group::of_paths, work);
     assert_eq!((outcome.exit_status, outcome.causes.len()), (1, 1), "{outcome:?}");
     assert!(outcome.causes[0].contains("not a LevelDB table"), "{outcome:?}");
     assert_ne!(files(&second), before);
@@ -199,7 +205,7 @@ fn all_is_done_and_counts_although_nothing_can_be_printed() {
 #[test]
 fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
     let mut number = drawn(44);
-    let directory = copy_of("object_ids", "damaged");
+    let directory = copy_of(&database("object_ids"));
     let path = directory.join("000005.ldb");
     let table = read(&path);
     let mut num_rewritten = 0;
@@ -212,7 +218,7 @@ fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
         };
         damaged[place] ^= 1 << number(8);
         fs::write(&path, &damaged).unwrap();
-        let run = Run::on(&path, if number(2) == 0 { &[] } else { &["--add"] });
+        let run = run_on(&path, if number(2) == 0 { &[] } else { &["--add"] });
         let is_rewritten = read(&path) != damaged;
         assert_ne!(is_rewritten, run.exit_status != 0, "{place} {:?} {:?}", run.lines, run.causes);
         if is_rewritten {
@@ -227,11 +233,9 @@ fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
 #[test]
 fn the_command_line_is_parsed_or_refused() {
     let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
-    let options = parse(&["--add", "a", "--bits-per-key=12", "--force", "--", "--b"]);
+    let options = parse(&["--add", "a", "--bits-per-key=12", "--", "--b"]);
     let expected = Options {
-        add: true,
-        force: true,
-        bits_per_key: Some(12),
+        wish: Wish { adds: true, bits_per_key: Some(12) },
         paths: vec!["a".into(), "--b".into()],
         ..Options::default()
     };

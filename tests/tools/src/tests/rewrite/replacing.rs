@@ -7,10 +7,9 @@ use std::{fs, thread};
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
-use super::files;
 use crate::table::Table;
 use crate::table::replace::{self, Filters, NAMES, read};
-use crate::tests::inspect::{copy_of, directory_of};
+use crate::tests::directories::{copy_of, database, directory_of, files};
 
 fn replace(
     path: &Path,
@@ -66,7 +65,7 @@ fn owner_and_permissions_stay() {
 
 #[test]
 fn filters_that_miss_a_key_replace_nothing() {
-    let directory = copy_of("accounts", "wrong_filters");
+    let directory = copy_of(&database("accounts"));
     let before = files(&directory);
     for is_appended in [false, true] {
         let filters = Filters { policy_names: &NAMES, is_appended, trailer_len: 8 };

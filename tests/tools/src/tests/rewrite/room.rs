@@ -5,7 +5,7 @@ use crate::table::replace::NAMES;
 use crate::table::writer::{
     append_block, append_footer, block, with_filters_appended, with_filters_in_place,
 };
-use crate::tests::inspect::golden_table;
+use crate::tests::directories::golden_table;
 
 const NAME: &[&str] = &["leveldb.BuiltinBloomFilter2"];
 
@@ -38,7 +38,7 @@ fn filters_up_to_the_room_of_the_old_ones_fit_in_place() {
     }
     // A second name takes 4 bytes, and 4 for the place and the length.
     for (less, fits) in [(8, true), (7, false)] {
-        let layout = table.layout(&file).unwrap().unwrap();
+        let layout = table.layout().unwrap().unwrap();
         assert_eq!(layout.has_room(&NAMES, len - less), fits);
     }
     // Zeros are room, too.

@@ -3,12 +3,12 @@
 use std::fs::{self, File};
 use std::io;
 
-use super::{directory_of, golden_table};
 use crate::table::block::SNAPPY;
 use crate::table::snappy::SnappyError;
 use crate::table::writer::{block, handle};
 use crate::table::{Source, Table, TableError};
 use crate::tests::contents::{Contents, repeated};
+use crate::tests::directories::{directory_of, golden_table};
 
 /// The numbers of data blocks and of keys.
 fn read_all<'a>(source: impl Into<Source<'a>>) -> Result<(usize, usize), TableError> {
@@ -85,7 +85,7 @@ fn each_kind_of_damage_has_its_error() {
             with_snappy(b"\x02\x04a"),
             TableError::CorruptSnappy { offset: 0, error: SnappyError::Truncated },
         ),
-        (whole.to_file_of_type(2), TableError::UnknownCompression { offset: 0, compression: 2 }),
+        (whole.to_file_of_type(2), TableError::UnknownCompression { compression: 2 }),
         (with_index(block(&[(0, b"q", b"")])), TableError::CorruptHandle),
         (
             with_index(block(&[(0, b"p", &data), (0, b"q", &data)])),

@@ -1,0 +1,142 @@
+//! Golden files, and directories that tests write to.
+
+use std::collections::BTreeMap;
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
+use std::{env, fs, process};
+
+use crate::table::Table;
+use crate::table::crc32c::masked_crc32c;
+use crate::table::varint::read_varint;
+use crate::tests::contents::table_of_database;
+use crate::tests::manifest::manifest_of_tables;
+
+/// Relative to the package's directory, where Cargo runs tests.
+pub(crate) fn golden(directory: &str) -> PathBuf {
+    Path::new("../golden").join(directory)
+}
+
+pub(crate) fn database(name: &str) -> PathBuf {
+    golden("databases").join(name)
+}
+
+pub(crate) fn fault(name: &str) -> PathBuf {
+    golden("faults").join(name)
+}
+
+pub(crate) fn read(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+pub(crate) fn golden_table(file: &str) -> Vec<u8> {
+    read(&golden("tables").join(file))
+}
+
+/// A directory that no other test or run uses, deleted when dropped.
+pub(crate) struct Directory(PathBuf);
+
+impl Deref for Directory {
+    type Target = PathBuf;
+
+    fn deref(&self) -> &PathBuf {
+        &self.0
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.0.parent().unwrap());
+    }
+}
+
+pub(crate) fn directory_of(name: &str, files: &[(&str, &[u8])]) -> Directory {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let unique = format!("leveldb-filters-{}-{count}", process::id());
+    let directory = env::temp_dir().join(unique).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    for (file, contents) in files {
+        fs::write(directory.join(file), contents).unwrap();
+    }
+    Directory(directory)
+}
+
+/// A copy of a golden database, whose files may be changed.
+pub(crate) fn copy_of(database: &Path) -> Directory {
+    let directory = directory_of("a copy", &[]);
+    for entry in fs::read_dir(database).unwrap() {
+        let path = entry.unwrap().path();
+        fs::write(directory.join(path.file_name().unwrap()), read(&path)).unwrap();
+    }
+    directory
+}
+
+/// A database of tables of these keys, each with its level.
+pub(crate) fn database_of_keys(value_len: usize, tables: Vec<(u8, Vec<Vec<u8>>)>) -> Directory {
+    let directory = directory_of("made", &[("CURRENT", b"MANIFEST-000002\n")]);
+    let table = |((level, mut keys), number): ((u8, Vec<Vec<u8>>), u64)| {
+        keys.sort();
+        let (file, contents) = table_of_database(&keys, value_len);
+        fs::write(directory.join(format!("{number:06}.ldb")), &file).unwrap();
+        (level, number, contents)
+    };
+    let tables: Vec<_> = tables.into_iter().zip(10..).map(table).collect();
+    fs::write(directory.join("MANIFEST-000002"), manifest_of_tables(&tables)).unwrap();
+    directory
+}
+
+pub(crate) fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "ldb")
+}
+
+/// The contents of a directory's files, and when they were written.
+pub(crate) fn files(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let of =
+        |path: &PathBuf| (fs::read(path).unwrap(), path.metadata().unwrap().modified().unwrap());
+    paths.map(|path| (path.clone(), of(&path))).collect()
+}
+
+/// The places of an undamaged table's blocks, with their trailers; the footer comes last.
+pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
+    let table = Table::open(file).unwrap();
+    let end_of_data = table.data_blocks().last().unwrap().end.try_into().unwrap();
+    let footer = file.len() - 48;
+    let mut handles = &file[footer..];
+    let [metaindex, _, index, _] =
+        [(); 4].map(|()| usize::try_from(read_varint(&mut handles).unwrap()).unwrap());
+    let mut blocks: Vec<_> = table
+        .data_blocks()
+        .iter()
+        .map(|block| block.offset().try_into().unwrap()..block.end.try_into().unwrap())
+        .collect();
+    blocks.extend([end_of_data..metaindex, metaindex..index, index..footer, footer..file.len()]);
+    blocks.retain(|block| !block.is_empty());
+    blocks
+}
+
+pub(crate) fn correct_checksum(block: &mut [u8]) {
+    let (summed, checksum) = block.split_last_chunk_mut().unwrap();
+    *checksum = masked_crc32c(summed).to_le_bytes();
+}
+
+/// A table whose filter block a test changes.
+pub(crate) fn with_filter_block(mut file: Vec<u8>, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let [.., filter_block, _, _, _] = &blocks(&file)[..] else { panic!("no filter block") };
+    let filter_block = &mut file[filter_block.clone()];
+    change(filter_block);
+    correct_checksum(filter_block);
+    file
+}
+
+/// Replaces bytes in the metaindex block.
+pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let place = file.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
+    let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
+    file[place..place + to.len()].copy_from_slice(to);
+    correct_checksum(&mut file[metaindex]);
+    file
+}

@@ -1,0 +1,65 @@
+//! What `inspect` foretells of `rewrite` is what it then says of the rewritten database.
+
+use super::Report;
+use crate::tests::directories::{Directory, copy_of, database, database_of_keys, fault};
+use crate::tests::kinds::KINDS;
+use crate::tests::replay::Replay;
+use crate::tests::rewrite::run_on;
+
+/// Does what is advised, if something is.
+#[track_caller]
+fn assert_is_as_foretold(directory: &Directory, is_certain: bool) {
+    let report = Report::on(directory);
+    let Some(advice) = report.advice() else {
+        return assert!(!is_certain, "{:#?}", report.lines);
+    };
+    let foretold = report.figures();
+    let run = run_on(directory, if advice.starts_with("--add") { &["--add"] } else { &[] });
+    assert_eq!((run.exit_status, &run.causes), (0, &vec![]), "{:?}", run.lines);
+    assert_eq!(run.figures(), foretold);
+    let rewritten = Report::on(directory);
+    for (foretold, now) in foretold.iter().zip(rewritten.figures()) {
+        assert_eq!(foretold[1..], now, "{:#?}{:#?}", report.lines, rewritten.lines);
+    }
+    assert!(rewritten.has("OK: "), "{:#?}", rewritten.lines);
+}
+
+#[test]
+fn of_golden_databases() {
+    for (name, is_certain) in
+        [("counters", true), ("levels", true), ("object_ids", true), ("posts", false)]
+    {
+        assert_is_as_foretold(&copy_of(&database(name)), is_certain);
+    }
+    for name in ["few_keys", "turned_on_later", "one_bit"] {
+        assert_is_as_foretold(&copy_of(&fault(name)), true);
+    }
+}
+
+#[test]
+fn of_kinds_of_keys_and_sizes_of_values() {
+    for kind in &KINDS {
+        let [keys, _] = kind.keys(3_000);
+        for value_len in [20, 500] {
+            let newer = keys.iter().step_by(9).cloned().collect();
+            let tables = vec![(0, newer), (1, keys.clone())];
+            assert_is_as_foretold(&database_of_keys(value_len, tables), false);
+        }
+    }
+}
+
+/// Of lookups replayed key by key, too.
+#[test]
+fn rewritten_filters_read_as_many_blocks_as_said() {
+    let directory = copy_of(&database("counters"));
+    let [missing, existing, bytes] = Report::on(&directory).figures();
+    run_on(&directory, &[]);
+    let replay = Replay::of(&directory);
+    for (foretold, replayed) in [
+        (missing[1], replay.reads_of_counters_between()),
+        (existing[1], replay.reads_of_own_keys()),
+    ] {
+        assert!((foretold - replayed).abs() < 3.0 + 0.15 * replayed, "{foretold}, not {replayed}");
+    }
+    assert!(bytes[1] < bytes[0]);
+}
