@@ -84,8 +84,8 @@ impl BloomFilterPolicy {
     /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
     /// 4. Among tuned filters of 1,000 keys and more such ones are rare.
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer. With 10 bits per key, filters of more than
-    /// 100,000 random keys have a tenth to a third fewer false positives; those of fewer than 100
+    /// A filter takes LevelDB's bytes or slightly fewer. With 10 bits per key, filters of 100,000 to
+    /// 5 million random keys have a fifth fewer false positives in the mean; those of fewer than 100
     /// may have more. The choice takes about a microsecond and is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
