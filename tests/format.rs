@@ -18,5 +18,6 @@ mod format {
     mod long_ranges;
     mod lookups;
     mod mutating;
+    mod readme;
     mod threads;
 }
