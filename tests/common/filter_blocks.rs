@@ -21,8 +21,6 @@ const KEY_TRAILER_LEN: usize = 8;
 #[derive(Default)]
 struct DataBlock<'a> {
     end: u64,
-    /// How many keys earlier blocks and tables have.
-    first: usize,
     keys: Vec<&'a [u8]>,
     absent: Vec<&'a [u8]>,
 }
@@ -30,25 +28,6 @@ struct DataBlock<'a> {
 /// The data blocks of a table, not compressed.
 pub(crate) struct Table<'a> {
     blocks: Vec<DataBlock<'a>>,
-}
-
-/// The lookups of absent keys in a table, or in a part of it.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Lookups {
-    pub(crate) num_lookups: usize,
-    pub(crate) num_matches: usize,
-}
-
-impl Lookups {
-    #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
-    pub(crate) fn rate(self) -> f64 {
-        self.num_matches as f64 / self.num_lookups.max(1) as f64
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.num_lookups += other.num_lookups;
-        self.num_matches += other.num_matches;
-    }
 }
 
 impl<'a> Table<'a> {
@@ -84,8 +63,7 @@ impl<'a> Table<'a> {
             let block_len = len + 4 * block.keys.len().div_ceil(RESTART_INTERVAL) + 4;
             if block_len >= BLOCK_SIZE {
                 end += (block_len + BLOCK_TRAILER_LEN) as u64;
-                let next = DataBlock { first: num_keys, ..DataBlock::default() };
-                blocks.push(DataBlock { end, ..mem::replace(&mut block, next) });
+                blocks.push(DataBlock { end, ..mem::take(&mut block) });
                 len = 0;
                 if end >= table_len {
                     tables.push(Self { blocks: mem::take(&mut blocks) });
@@ -103,12 +81,12 @@ impl<'a> Table<'a> {
         tables
     }
 
-    /// The filter block's length, and for each data block how many keys come before it and the
-    /// lookups of absent keys in it. Panics if the filter block loses a key.
-    pub(crate) fn measure(
+    /// The filter block's length, and how many of the absent keys it matches. Panics if it loses a
+    /// key.
+    fn len_and_matches(
         &self,
         mut builder: FilterBlockBuilder<BloomFilterPolicy>,
-    ) -> (usize, Vec<(usize, Lookups)>) {
+    ) -> (usize, usize) {
         builder.start_block(0);
         for block in &self.blocks {
             block.keys.iter().for_each(|key| builder.add_key(key));
@@ -116,16 +94,14 @@ impl<'a> Table<'a> {
         }
         let filter_block = builder.finish();
         let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filter_block);
-        let mut offset = 0;
-        let lookups = self.blocks.iter().map(|block| {
+        let (mut offset, mut num_matches) = (0, 0);
+        for block in &self.blocks {
             let may_match = |key: &&&[u8]| reader.key_may_match(offset, key);
             assert!(block.keys.iter().all(|key| may_match(&key)), "the filter block loses a key");
-            let num_matches = block.absent.iter().filter(may_match).count();
+            num_matches += block.absent.iter().filter(may_match).count();
             offset = block.end;
-            (block.first, Lookups { num_lookups: block.absent.len(), num_matches })
-        });
-        let lookups = lookups.collect();
-        (filter_block.len(), lookups)
+        }
+        (filter_block.len(), num_matches)
     }
 }
 
@@ -134,17 +110,18 @@ fn varint_len(number: usize) -> usize {
 }
 
 /// The share of absent keys that the tables' filter blocks match, and the blocks' length in all.
+#[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
 pub(crate) fn rate_and_len(
     tables: &[Table<'_>],
     builder: &FilterBlockBuilder<BloomFilterPolicy>,
 ) -> (f64, usize) {
-    let (mut all, mut len) = (Lookups::default(), 0);
+    let (mut len, mut num_matches) = (0, 0);
     for table in tables {
-        let (filter_block_len, blocks) = table.measure(builder.clone());
-        for (_, lookups) in blocks {
-            all.add(lookups);
-        }
-        len += filter_block_len;
+        let (len_of_table, matches_of_table) = table.len_and_matches(builder.clone());
+        len += len_of_table;
+        num_matches += matches_of_table;
     }
-    (all.rate(), len)
+    let blocks = tables.iter().flat_map(|table| &table.blocks);
+    let num_lookups: usize = blocks.map(|block| block.absent.len()).sum();
+    (num_matches as f64 / num_lookups.max(1) as f64, len)
 }

@@ -5,7 +5,7 @@ use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHa
 
 use super::random::words;
 
-/// When to stop measuring: after so many matches, or so many lookups.
+/// When to stop measuring: after this many matches, or this many lookups.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) matches: usize,
