@@ -87,6 +87,21 @@ impl Plot {
         self.text(class, x, self.bottom + 22.0, label);
     }
 
+    /// Between two values at each of these numbers of keys, behind what is drawn later.
+    pub(crate) fn band(&mut self, stroke: Stroke, ends: impl Iterator<Item = (usize, [f64; 2])>) {
+        let ends: Vec<_> = ends.collect();
+        let point = |n, value| format!("{:.1},{:.1}", self.x(n), self.y(value));
+        let lower = ends.iter().map(|&(n, [value, _])| point(n, value));
+        let upper = ends.iter().rev().map(|&(n, [_, value])| point(n, value));
+        let points: Vec<_> = lower.chain(upper).collect();
+        let _ = writeln!(
+            self.body,
+            "<polygon fill=\"{}\" fill-opacity=\"0.2\" points=\"{}\"/>",
+            stroke.color,
+            points.join(" ")
+        );
+    }
+
     /// Through these numbers of keys and values.
     pub(crate) fn line(&mut self, stroke: Stroke, points: impl Iterator<Item = (usize, f64)>) {
         let points: Vec<_> = points.map(|(n, value)| (self.x(n), self.y(value))).collect();

@@ -5,8 +5,9 @@ use leveldb_filter::BloomFilterPolicy;
 use crate::common::kinds::{COUNTERS, Run};
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
+use crate::single::rates;
 use crate::tables::KINDS;
-use crate::{Outcome, POLICY, percent, row, section, times};
+use crate::{Outcome, POLICIES, POLICY, mean, percent, row, section, times};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
@@ -14,9 +15,12 @@ const NUM_PROBES: u8 = 6;
 /// How many points the figure has per power of ten, from 10 to a million.
 const POINTS: u32 = 8;
 
+/// How many sizes a point of the figure stands for, or fewer of few keys.
+const NUM_SIZES: usize = 40;
+
 /// A filter's length changes its rate, at single numbers of keys by more than half: means over
 /// neighbouring numbers even this out.
-const NUM_NEIGHBOURS: u8 = 16;
+const NUM_NEIGHBOURS: usize = 16;
 
 pub(crate) fn few_keys() -> Outcome {
     section(
@@ -55,8 +59,10 @@ pub(crate) fn large() -> Outcome {
     let thousands = [52, 100, 200, 300, 600];
     for num_keys in thousands.map(|thousand| 1_000 * thousand) {
         for bits_per_key in [8, 10, 14] {
-            let Pair { leveldb, tuned } =
-                means(BloomFilterPolicy::new(bits_per_key), num_keys, of_random_keys);
+            let sizes: Vec<_> = (num_keys - 8..).take(NUM_NEIGHBOURS).collect();
+            let policy = BloomFilterPolicy::new(bits_per_key);
+            let [leveldb, tuned] =
+                [policy, policy.tuned()].map(|policy| of_random_keys(policy, &sizes));
             let rates = [leveldb, tuned].map(|rate| format!("{:.3}%", 100.0 * rate));
             let [num_keys, bits_per_key] = [num_keys, bits_per_key].map(grouped);
             row(&[&num_keys, &bits_per_key, &rates[0], &rates[1], &times(leveldb, tuned)])?;
@@ -65,62 +71,69 @@ pub(crate) fn large() -> Outcome {
     Ok(())
 }
 
-/// The mean rates of filters with about `num_keys` keys.
-#[derive(Clone, Copy)]
-pub(crate) struct Rates {
+/// The rates of filters with about `num_keys` keys: LevelDB's, and tuned ones.
+pub(crate) struct Point {
     pub(crate) num_keys: usize,
-    pub(crate) random: Pair,
-    pub(crate) counters: Pair,
+    pub(crate) random: [f64; 2],
+    pub(crate) counters: [Spread; 2],
 }
 
-/// The rates of filters with the same keys.
+/// The rates of filters of several sizes.
 #[derive(Clone, Copy)]
-pub(crate) struct Pair {
-    pub(crate) leveldb: f64,
-    pub(crate) tuned: f64,
+pub(crate) struct Spread {
+    pub(crate) mean: f64,
+    /// The 10th and the 90th percentile.
+    pub(crate) ends: [f64; 2],
 }
 
-impl Rates {
+impl Point {
+    /// Sizes of up to a seventh less and more, so that the next point's begin where these end.
     pub(crate) fn measure(num_keys: usize) -> Self {
-        let mean = |rate| means(POLICY, num_keys, rate);
-        Self { num_keys, random: mean(of_random_keys), counters: mean(of_counters) }
+        let least = 6 * NUM_SIZES;
+        let size = |i| num_keys * (least + 2 * i + 1) / (7 * NUM_SIZES);
+        let mut sizes: Vec<_> = (0..NUM_SIZES).map(size).collect();
+        sizes.dedup();
+        Self {
+            num_keys,
+            random: POLICIES.map(|policy| of_random_keys(policy, &sizes)),
+            counters: of_counters(&sizes),
+        }
     }
 }
 
-fn means(
-    policy: BloomFilterPolicy,
-    num_keys: usize,
-    rate: fn(BloomFilterPolicy, usize) -> f64,
-) -> Pair {
-    let [leveldb, tuned] = [policy, policy.tuned()].map(|policy| {
-        let neighbours = (0..NUM_NEIGHBOURS).map(|i| num_keys - 8 + usize::from(i));
-        neighbours.map(|n| rate(policy, n)).sum::<f64>() / f64::from(NUM_NEIGHBOURS)
-    });
-    Pair { leveldb, tuned }
+/// The mean over filters of these sizes.
+fn of_random_keys(policy: BloomFilterPolicy, sizes: &[usize]) -> f64 {
+    let rate = |&num_keys: &usize| {
+        // For a statistical error of half a per cent, and of one with the fewest keys.
+        let matches = if num_keys <= 10_000 { 200_000 } else { 60_000 } / sizes.len();
+        false_positive_rate(policy, num_keys, Effort { matches, max_lookups: usize::MAX }).mean
+    };
+    mean(&sizes.iter().map(rate).collect::<Vec<_>>())
 }
 
-fn of_random_keys(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
-    // With all neighbours, the statistical error is 0.5%; less for few keys, where tuned filters
-    // differ from LevelDB's by only a few per cent.
-    let matches = if num_keys <= 10_000 { 25_000 } else { 2_500 };
-    false_positive_rate(policy, num_keys, Effort { matches, max_lookups: usize::MAX }).mean
+/// The spread of the sizes' means over runs of counters of which half are present.
+fn of_counters(sizes: &[usize]) -> [Spread; 2] {
+    let mut means = [vec![], vec![]];
+    for &num_keys in sizes {
+        let num_runs = (50_000 / num_keys).max(1) as u64;
+        let runs =
+            (0..num_runs).map(|i| Run::draw(&COUNTERS[0], num_keys, (i << 32) + num_keys as u64));
+        for (means, rates) in means.iter_mut().zip(rates(runs)) {
+            means.push(mean(&rates));
+        }
+    }
+    means.map(|mut rates| {
+        rates.sort_by(f64::total_cmp);
+        let tenth = rates.len() / 10;
+        Spread { mean: mean(&rates), ends: [rates[tenth], rates[rates.len() - 1 - tenth]] }
+    })
 }
 
-/// The mean over runs of counters that start at random numbers and of which half are present.
-fn of_counters(policy: BloomFilterPolicy, num_keys: usize) -> f64 {
-    let num_runs = u32::try_from((200_000 / num_keys).max(1)).expect("few");
-    let runs = (0..num_runs)
-        .map(|i| Run::draw(&COUNTERS[0], num_keys, (u64::from(i) << 32) + num_keys as u64));
-    runs.map(|run| run.rate(policy)).sum::<f64>() / f64::from(num_runs)
-}
-
-/// The numbers of keys for the points of the figure; fewer than 16 lack neighbours.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16 to a million")]
+/// The numbers of keys for the points of the figure.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "10 to a million")]
 #[expect(clippy::disallowed_methods, reason = "decides no filter")]
-pub(crate) fn of_figure() -> Vec<usize> {
-    let points = POINTS..=6 * POINTS;
-    let sizes = points.map(|i| 10f64.powf(f64::from(i) / f64::from(POINTS)).round() as usize);
-    sizes.filter(|&size| size >= 16).collect()
+pub(crate) fn of_figure() -> impl Iterator<Item = usize> {
+    (POINTS..=6 * POINTS).map(|i| 10f64.powf(f64::from(i) / f64::from(POINTS)).round() as usize)
 }
 
 /// `(1 - e^(-kn/m))^k`, the same for every number of keys.

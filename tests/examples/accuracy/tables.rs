@@ -8,10 +8,12 @@ use crate::common::filter_blocks::{TABLE_LEN, Table, rate_and_len};
 use crate::common::kinds::{
     COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, NINE_BYTES, PARTS, RANDOM,
 };
+use crate::common::random::words;
 use crate::common::terminal::grouped;
 use crate::{Outcome, POLICY, percent, row, section};
 
 const NUM_KEYS: usize = 60_000;
+const NUM_RUNS: usize = 16;
 
 pub(crate) const KINDS: [(&str, Kind); 11] = [
     ("u64 counters, big-endian", COUNTERS[0]),
@@ -32,65 +34,75 @@ pub(crate) const SUCCESSIVE: [(&str, Kind); 4] = [KINDS[0], KINDS[1], KINDS[3], 
 
 pub(crate) const PRESENT: [(&str, u64); 2] = [("nine in ten", 10), ("forty-nine in fifty", 50)];
 
-const COLUMNS: [&str; 7] = [
-    "LevelDB",
-    "`tuned()`",
-    "plugged in",
-    "at least 98",
-    "at least 132",
-    "longer ranges",
-    "recommended",
-];
+const COLUMNS: [&str; 5] =
+    ["LevelDB", "`tuned()`", "plugged in", "`FilterBaseLg: 21`", "recommended"];
 
 fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
-    let at_least = |len| POLICY.tuned().with_min_filter_len(len);
-    let [leveldb, tuned, plugged_in, at_least_98, at_least_132] =
-        [POLICY, POLICY.tuned(), at_least(48), at_least(98), at_least(132)]
+    let [leveldb, tuned, plugged_in] =
+        [POLICY, POLICY.tuned(), POLICY.tuned().with_min_filter_len(48)]
             .map(FilterBlockBuilder::new);
-    let longer = FilterBlockBuilder::with_base_lg(POLICY, 19);
+    let base_lg = FilterBlockBuilder::with_base_lg(POLICY, 21);
     let recommended = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
-    [leveldb, tuned, plugged_in, at_least_98, at_least_132, longer, recommended]
+    [leveldb, tuned, plugged_in, base_lg, recommended]
 }
 
 type Measured = [(f64, usize); COLUMNS.len()];
 
-/// The mean rates and lengths of all filter blocks of so many runs.
+/// The mean rates and lengths of all filter blocks of a run, with values of `about` bytes.
 #[expect(clippy::cast_precision_loss, reason = "few runs")]
-fn measure(kind: &Kind, value_len: usize, num_runs: usize) -> Measured {
+fn measure(kind: &Kind, about: usize) -> Measured {
     let (builders, mut means) = (builders(), Measured::default());
-    for seed in 0..num_runs {
-        let keys = kind.sorted(NUM_KEYS, seed as u64);
-        let tables = Table::of_keys(&keys, TABLE_LEN, |_| value_len);
+    for run in 0..NUM_RUNS {
+        let keys = kind.sorted(NUM_KEYS, run as u64);
+        let value_lens = value_lens(about, run);
+        let tables = Table::of_keys(&keys, TABLE_LEN, |i| value_lens[i]);
         for (mean, builder) in means.iter_mut().zip(&builders) {
             let (rate, len) = rate_and_len(&tables, builder);
-            *mean = (mean.0 + rate / num_runs as f64, mean.1 + len);
+            *mean = (mean.0 + rate / NUM_RUNS as f64, mean.1 + len);
         }
     }
-    means.map(|(rate, len)| (rate, len / num_runs))
+    means.map(|(rate, len)| (rate, len / NUM_RUNS))
+}
+
+/// Random lengths, up to a fifth less and a fifth more than `about`: the lower half of these in the
+/// first run, and the upper half in the last.
+fn value_lens(about: usize, run: usize) -> Vec<usize> {
+    let width = about / 5 + 1;
+    let least = about - about / 5 + (2 * run + 1) * width / (2 * NUM_RUNS);
+    let draw = |word| least + usize::try_from(word % width as u64).expect("less than a length");
+    // Other random numbers than those that the keys are made of.
+    words(!(run as u64)).take(NUM_KEYS).map(draw).collect()
 }
 
 fn cells(first: &[&str], figures: impl Iterator<Item = String>) -> Vec<String> {
     first.iter().map(|&cell| cell.to_owned()).chain(figures).collect()
 }
 
+fn name_values(about: usize) -> String {
+    format!("about {} bytes", grouped(about))
+}
+
 pub(crate) fn real_keys() -> Outcome {
     section(
         "Real keys",
-        "60,000 keys in tables of 2 MiB with data blocks of 4 KiB, not compressed; means of eight \
-         runs. The columns:\n\n\
+        "60,000 keys in tables of 2 MiB with data blocks of 4 KiB, not compressed; means of 16 \
+         runs. Values of about 100 bytes have random lengths: 80 to 100 bytes in the first run, up \
+         to 100 to 120 bytes in the last, and other sizes in proportion. If all had one length, \
+         nearly all filters would have the same number of keys, and one key more can make \
+         LevelDB's far better or worse. The columns:\n\n\
          - LevelDB: `BloomFilterPolicy::new(10)`, a filter for each 2 KiB of data blocks;\n\
          - `tuned()`: the same ranges with `new(10).tuned()`;\n\
-         - plugged in: that policy `.with_min_filter_len(48)`; and with 98 and 132 bytes;\n\
-         - longer ranges: `FilterBlockBuilder::with_base_lg(new(10), 19)`, or goleveldb's \
-         `FilterBaseLg: 19`;\n\
+         - plugged in: the same ranges with `new(10).tuned().with_min_filter_len(48)`;\n\
+         - `FilterBaseLg: 21`: goleveldb as it is with that option, and \
+         `FilterBlockBuilder::with_base_lg(new(10), 21)`: a filter for each 2 MiB;\n\
          - recommended: `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
-         \"Filter bytes\" are those of the filter blocks of the kind that has most.",
+         \"Filter bytes\" are those of all filter blocks of a run, of the kind that has most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     )?;
-    for value_len in [20, 100, 500, 1_000] {
-        let (values, mut most) = (format!("{} bytes", grouped(value_len)), [0; COLUMNS.len()]);
+    for about in [20, 100, 500, 1_000] {
+        let (values, mut most) = (name_values(about), [0; COLUMNS.len()]);
         for (name, kind) in &KINDS {
-            let measured = measure(kind, value_len, 8);
+            let measured = measure(kind, about);
             most = array::from_fn(|i| most[i].max(measured[i].1));
             row(&cells(&[name, &values], measured.iter().map(|(rate, _)| percent(*rate))))?;
         }
@@ -102,15 +114,14 @@ pub(crate) fn real_keys() -> Outcome {
 pub(crate) fn few_absent() -> Outcome {
     section(
         "Where few numbers are absent",
-        "The same; an absent number has more present neighbours. Means of 16 runs with nine in ten \
-         present, and of 32 with forty-nine in fifty.",
+        "The same; an absent number has more present neighbours.",
         &[&["keys", "present", "values"], &COLUMNS[..]].concat(),
     )?;
     for (name, kind) in SUCCESSIVE {
-        for ((present, one_in), num_runs) in PRESENT.into_iter().zip([16, 32]) {
-            for value_len in [100, 500, 1_000] {
-                let measured = measure(&kind.all_but_one_in(one_in), value_len, num_runs);
-                let first = [name, present, &format!("{} bytes", grouped(value_len))];
+        for (present, one_in) in PRESENT {
+            for about in [100, 500, 1_000] {
+                let measured = measure(&kind.all_but_one_in(one_in), about);
+                let first = [name, present, &name_values(about)];
                 row(&cells(&first, measured.iter().map(|(rate, _)| percent(*rate))))?;
             }
         }
