@@ -21,14 +21,12 @@ pub use reader::FilterBlockReader;
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
-///
 /// let policy = BloomFilterPolicy::new(10).tuned();
 /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
 /// builder.start_block(0);
 /// builder.add_key(b"pear");
 /// builder.start_block(4_101);
 /// builder.add_key(b"plum");
-///
 /// let reader = FilterBlockReader::new(policy, builder.finish());
 /// assert!(reader.key_may_match(4_101, b"plum") && !reader.key_may_match(4_101, b"fig"));
 /// ```

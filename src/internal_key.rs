@@ -18,12 +18,10 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 ///
 /// A key shorter than the trailer is used whole, so nothing panics and no key is lost. Each version
 /// of a user key counts as a key, as in LevelDB. `create_filter` allocates a list of user keys.
-///
 /// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
-///
 /// let internal_key =
 ///     |user_key: &[u8], sequence: u64| [user_key, &(sequence << 8 | 1).to_le_bytes()].concat();
 /// let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());

@@ -24,7 +24,6 @@ use crate::{FilterKey, FilterPolicy};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
-///
 /// // A filter of `pear` at 0, the array of its offset at 9, and 2 KiB.
 /// let block = b"\xa8\0\0\0\x54\0\0\0\x06\0\0\0\0\x09\0\0\0\x0b";
 /// let reader = FilterBlockReader::new(BloomFilterPolicy::new(10), block);
