@@ -16,7 +16,7 @@ static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("LEVELDB_FILTER_SEE
     Err(_) => RandomState::new().build_hasher().finish(),
 });
 
-/// Runs `test` on so many cases, with its own LevelDB process.
+/// Runs `test` on this many cases, with its own LevelDB process.
 pub(crate) fn check<S: Strategy>(cases: u32, case: S, test: impl Fn(&mut LevelDb, S::Value)) {
     println!("LEVELDB_FILTER_SEED={}", *SEED);
     let leveldb = RefCell::new(LevelDb::start().unwrap_or_else(|missing| panic!("{missing}")));

@@ -369,8 +369,8 @@ class Race {
   std::string Filter() const { return filter_; }
 
 #ifdef INTERNAL_CLASSES
-  // The filter block of internal keys in data blocks of so many keys and bytes. Returns nanoseconds
-  // for all repetitions; keeps the block in place of the filter.
+  // The filter block of internal keys in data blocks of this many keys and bytes. Returns the
+  // nanoseconds for all repetitions; keeps the block in place of the filter.
   std::string TimeBuildBlock(Parser request) {
     const std::vector<Slice>& keys = Set(request.U32()).keys;
     const size_t keys_per_block = request.U32();

@@ -74,7 +74,7 @@ fn runs_that_cannot_have_filters_get_none() {
     assert!(first.millibits_per_key() > 20_000);
     // All bytes, where equal bits would take more.
     let [Some(_), None] = policies(8, &[(1, 1), (1, 1000)])[..] else { panic!() };
-    // A 32-bit usize cannot count the bits of so many keys.
+    // A 32-bit usize cannot count the bits of this many keys.
     for policy in policies(1 << 30, &[(1, 1 << 29)]).into_iter().flatten() {
         assert!(policy.shape(1 << 29).filter_len() <= 1 << 30);
     }

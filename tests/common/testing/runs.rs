@@ -15,7 +15,7 @@ pub fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>
     policies
 }
 
-/// The bytes of the runs' filters, if a `u128` holds so many.
+/// The bytes of the runs' filters, if they fit into a `u128`.
 pub fn total_len(policies: &[Option<BloomFilterPolicy>], runs: &[Run]) -> u128 {
     let len = |(policy, &(num_filters, num_keys)): (&Option<BloomFilterPolicy>, &Run)| {
         let len = policy.map_or(0, |policy| policy.shape(num_keys).filter_len());
