@@ -1,8 +1,6 @@
-//! A memtable's filter: inserting and looking up keys one at a time, in one thread and in several.
+//! A memtable's filter: inserting and looking up keys one at a time.
 
 use std::cell::LazyCell;
-use std::hint::black_box;
-use std::thread;
 
 use criterion::BatchSize::PerIteration;
 use criterion::{Criterion, Throughput};
@@ -14,50 +12,28 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     for num_keys in [20_000, 2_000_000] {
         let keys = LazyCell::new(|| Keys::new(num_keys, KeyLen::Fixed(16), 1));
         let keys = LazyCell::new(|| keys.slices());
-        for num_probes in [6, 8] {
-            let policy = BloomFilterPolicy::default().with_num_probes(num_probes);
-            let shape = policy.shape(num_keys);
-            let mut group =
-                crate::group(criterion, &format!("memtable, {num_keys} keys, {num_probes} probes"));
-            group.throughput(Throughput::Elements(num_keys as u64)).sample_size(10);
+        let shape = BloomFilterPolicy::default().shape(num_keys);
+        let mut group = crate::group(criterion, &format!("memtable, {num_keys} keys"));
+        group.throughput(Throughput::Elements(num_keys as u64)).sample_size(10);
 
-            group.bench_function("BloomFilter, insert", |bencher| {
-                let keys = keys.as_slice();
-                let insert = |filter: &mut BloomFilter<Vec<u8>>| {
-                    keys.iter().filter(|key| filter.insert(key)).count()
-                };
-                bencher.iter_batched_ref(|| BloomFilter::empty(shape), insert, PerIteration);
-            });
-            group.bench_function("AtomicBloomFilter, insert", |bencher| {
-                let keys = keys.as_slice();
-                let insert = |filter: &mut AtomicBloomFilter| insert_all(filter, keys);
-                bencher.iter_batched_ref(|| AtomicBloomFilter::new(shape), insert, PerIteration);
-            });
-            group.bench_function("AtomicBloomFilter, insert by two threads", |bencher| {
-                let (first, second) = keys.split_at(num_keys / 2);
-                let insert = |filter: &mut AtomicBloomFilter| {
-                    let filter = &*filter;
-                    thread::scope(|threads| {
-                        threads.spawn(|| black_box(insert_all(filter, first)));
-                        insert_all(filter, second)
-                    })
-                };
-                bencher.iter_batched_ref(|| AtomicBloomFilter::new(shape), insert, PerIteration);
-            });
-            group.bench_function("BloomFilter, lookup", |bencher| {
-                let (keys, mut filter) = (keys.as_slice(), BloomFilter::empty(shape));
-                keys.iter().step_by(2).for_each(|key| _ = filter.insert(key));
-                bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
-            });
-            group.bench_function("AtomicBloomFilter, lookup", |bencher| {
-                let (keys, filter) = (keys.as_slice(), AtomicBloomFilter::new(shape));
-                keys.iter().step_by(2).for_each(|key| _ = filter.insert(key));
-                bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
-            });
-        }
+        group.bench_function("BloomFilter, insert", |bencher| {
+            let keys = keys.as_slice();
+            let insert = |filter: &mut BloomFilter<Vec<u8>>| {
+                keys.iter().filter(|key| filter.insert(key)).count()
+            };
+            bencher.iter_batched_ref(|| BloomFilter::empty(shape), insert, PerIteration);
+        });
+        group.bench_function("AtomicBloomFilter, insert", |bencher| {
+            let keys = keys.as_slice();
+            let insert = |filter: &mut AtomicBloomFilter| {
+                keys.iter().filter(|key| filter.insert(key)).count()
+            };
+            bencher.iter_batched_ref(|| AtomicBloomFilter::new(shape), insert, PerIteration);
+        });
+        group.bench_function("AtomicBloomFilter, lookup", |bencher| {
+            let (keys, filter) = (keys.as_slice(), AtomicBloomFilter::new(shape));
+            keys.iter().step_by(2).for_each(|key| _ = filter.insert(key));
+            bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
+        });
     }
-}
-
-fn insert_all(filter: &AtomicBloomFilter, keys: &[&[u8]]) -> usize {
-    keys.iter().filter(|key| filter.insert(key)).count()
 }
