@@ -6,7 +6,7 @@ mod common;
 use std::fmt::Debug;
 use std::hint::black_box;
 
-use common::allocations::{CountingAllocator, bytes_in_use, count_allocations, peak_bytes};
+use common::allocations::{CountingAllocator, count_allocations, peak_bytes};
 use common::{OfKeys, create_filter, noise};
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
@@ -219,25 +219,6 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
     }
 }
 
-#[test]
-fn pending_keys_with_hashes_take_4_bytes_in_a_vector_that_doubles() {
-    let policies: [&dyn FilterPolicy; 2] = [&POLICY, &InternalKeyPolicy::new(POLICY)];
-    for policy in policies {
-        for num_keys in [1 << 10, (1 << 10) + 1, 3000, 1_usize << 14] {
-            let mut builder = FilterBlockBuilder::new(policy);
-            let before = bytes_in_use();
-            let peak = peak_bytes(|| (0..num_keys).for_each(|_| builder.add_key(&[7; 100])));
-            let room = 4 * num_keys.next_power_of_two();
-            assert_eq!((bytes_in_use() - before, peak), (room, room + room / 2), "{num_keys} keys");
-            // Filters take no more but their own bytes, and the next keys the same room.
-            let of_filter =
-                || assert_allocations(2, "filter, offset", || builder.start_block(2048));
-            assert!(peak_bytes(of_filter) <= POLICY.shape(num_keys).filter_len() + 4 * 4);
-            assert_allocations(0, num_keys, || (0..num_keys).for_each(|_| builder.add_key(&[7])));
-        }
-    }
-}
-
 /// Values of 1,000 bytes in data blocks of 4 KiB: at first 512 KiB have some 500 keys.
 #[test]
 fn a_range_that_widens_in_small_steps_has_at_most_twice_4_000_keys_waiting() {
@@ -254,26 +235,4 @@ fn a_range_that_widens_in_small_steps_has_at_most_twice_4_000_keys_waiting() {
     let filters = 3 * builder.finish().len();
     let most = 2 * MIN_KEYS * 12;
     assert!((most / 3..=most + filters).contains(&peak), "{peak} bytes of {most}");
-}
-
-#[test]
-fn a_wild_offset_while_the_range_may_grow_allocates_nothing() {
-    for num_keys in [1, 3_999] {
-        let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
-        for _ in 0..num_keys {
-            builder.add_key(b"fig");
-        }
-        assert_allocations(0, num_keys, || builder.start_block(u64::MAX >> 1));
-        assert_eq!(builder.finish().last(), Some(&63));
-    }
-}
-
-#[test]
-fn finishing_a_filter_block_takes_one_allocation_for_all_offsets() {
-    for num_filters in [0, 1, 5, 4_096] {
-        let mut builder = FilterBlockBuilder::new(POLICY);
-        builder.start_block(num_filters * 2048);
-        let contents = assert_allocations(1, num_filters, || builder.finish());
-        assert_eq!(contents.capacity(), contents.len(), "{num_filters} filters");
-    }
 }

@@ -7,12 +7,12 @@ mod format {
     mod api;
     mod block_builder;
     mod block_calls;
-    mod block_hashes;
     mod block_reader;
     mod choices;
     mod creating;
     mod estimates;
     mod golden;
+    mod hash_policies;
     mod hashing;
     mod least_len;
     mod long_ranges;

@@ -53,45 +53,6 @@ fn references_boxes_and_arcs_of_a_policy_are_policies() {
     assert_is_policy(shared);
 }
 
-/// For a comparator that ignores everything after an at sign.
-struct IgnoreTag<P>(P);
-
-fn without_tag(key: &[u8]) -> &[u8] {
-    key.split(|&byte| byte == b'@').next().expect("one part or more")
-}
-
-impl<P: FilterPolicy> FilterPolicy for IgnoreTag<P> {
-    fn name(&self) -> &'static str {
-        "example.IgnoreTag"
-    }
-
-    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        let keys: Vec<_> = keys.iter().map(|key| without_tag(key)).collect();
-        self.0.create_filter(&keys, dst);
-    }
-
-    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.0.key_may_match(without_tag(key), filter)
-    }
-}
-
-#[test]
-fn a_wrapper_that_cuts_keys_loses_keys_unless_it_is_inside_internal_key_policy() {
-    fn num_lost(policy: impl FilterPolicy) -> usize {
-        let internal_key = |i: u64, tag: &str, sequence: u64| {
-            let trailer = (sequence << 8 | 1).to_le_bytes();
-            [format!("key {i}{tag}").as_bytes(), &trailer].concat()
-        };
-        let keys: Vec<_> = (0..1_000).map(|i| internal_key(i, "@red", i)).collect();
-        let filter = create_filter(&policy, &keys);
-        let is_found = |i, tag| policy.key_may_match(&internal_key(i, tag, 0x4040), &filter);
-        (0..1_000).filter(|&i| !is_found(i, "") || !is_found(i, "@blue")).count()
-    }
-
-    assert_eq!(num_lost(InternalKeyPolicy::new(IgnoreTag(POLICY))), 0);
-    assert!(num_lost(IgnoreTag(InternalKeyPolicy::new(POLICY))) > 0);
-}
-
 /// Two implementations for types that are `Copy`, between which the compiler cannot choose.
 trait NotCopy<A> {
     fn assert() {}

@@ -1,6 +1,6 @@
-//! Building filter blocks: the oracle's bytes for ranges of any size, panics, and limits.
+//! Filter blocks: the oracle's bytes and answers for ranges of any size, by key and by hash, and
+//! limits.
 
-use std::mem;
 use std::sync::Arc;
 
 use leveldb_filter::{
@@ -10,22 +10,18 @@ use leveldb_filter::{
 use proptest::prelude::*;
 
 use super::api::assert_panics;
-use crate::common::strategies::{DataBlocks, any_data_blocks, any_policy, config};
-use crate::common::{create_filter, reference};
+use crate::common::strategies::{DataBlocks, any_data_blocks, any_key, any_policy, config};
+use crate::common::{OfKeys, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-pub(super) fn build(
-    policy: impl FilterPolicy,
-    base_lg: u8,
-    blocks: &[(u64, Vec<Vec<u8>>)],
-) -> Vec<u8> {
+pub(super) fn build(policy: impl FilterPolicy, base_lg: u8, blocks: &DataBlocks) -> Vec<u8> {
     add_and_finish(&mut FilterBlockBuilder::with_base_lg(policy, base_lg), blocks)
 }
 
 pub(super) fn add_and_finish(
     builder: &mut FilterBlockBuilder<impl FilterPolicy>,
-    blocks: &[(u64, Vec<Vec<u8>>)],
+    blocks: &DataBlocks,
 ) -> Vec<u8> {
     for (block_offset, keys) in blocks {
         builder.start_block(*block_offset);
@@ -36,16 +32,20 @@ pub(super) fn add_and_finish(
     builder.finish()
 }
 
-/// Builds the oracle's block, with filters of what `user_key` returns for each key.
-fn build_by_reference(
+/// Builds the oracle's block, with filters of what `user_key` returns for each key; of fewer than
+/// `min_hashes` keys, of their hashes over and over until there are as many.
+pub(super) fn build_by_reference(
     policy: BloomFilterPolicy,
     user_key: fn(&[u8]) -> &[u8],
+    min_hashes: usize,
     base_lg: u8,
-    blocks: &[(u64, Vec<Vec<u8>>)],
+    blocks: &DataBlocks,
 ) -> Vec<u8> {
     let create_filter = |keys: &[Vec<u8>]| {
-        let hashes: Vec<_> = keys.iter().map(|key| reference::bloom_hash(user_key(key))).collect();
-        let shape = policy.shape(keys.len());
+        let num_hashes = keys.len().max(min_hashes);
+        let hashes = keys.iter().map(|key| reference::bloom_hash(user_key(key)));
+        let hashes: Vec<_> = hashes.cycle().take(num_hashes).collect();
+        let shape = policy.shape(num_hashes);
         reference::create_filter_of_len(shape.filter_len() - 1, shape.num_probes(), &hashes)
     };
     let mut builder = reference::FilterBlockBuilder::with_base_lg(create_filter, base_lg);
@@ -62,74 +62,43 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn blocks_have_leveldbs_bytes_and_lose_no_key_for_any_kind_of_policy(
+    fn blocks_have_leveldbs_bytes_and_answers_by_key_and_by_hash_for_any_kind_of_policy(
         (base_lg, blocks) in any_data_blocks(),
         policy in any_policy(),
+        absent in any_key(),
     ) {
-        let expected = build_by_reference(policy, |key| key, base_lg, &blocks);
+        let whole: fn(&[u8]) -> &[u8] = |key| key;
+        let user_key: fn(&[u8]) -> &[u8] = reference::extract_user_key;
+        let of_user_keys = InternalKeyPolicy::new(policy);
         let shared: Arc<dyn FilterPolicy> = Arc::new(policy);
-        prop_assert_eq!(&build(policy, base_lg, &blocks), &expected);
-        prop_assert_eq!(&build(&policy as &dyn FilterPolicy, base_lg, &blocks), &expected);
-        prop_assert_eq!(&build(Box::new(shared), base_lg, &blocks), &expected);
-
-        let internal_key_policy = InternalKeyPolicy::new(policy);
-        let of_user_keys = build(internal_key_policy, base_lg, &blocks);
-        prop_assert_eq!(
-            &of_user_keys,
-            &build_by_reference(policy, reference::extract_user_key, base_lg, &blocks)
-        );
-        let reader = FilterBlockReader::new(policy, &expected);
-        let reader_of_user_keys = FilterBlockReader::new(internal_key_policy, &of_user_keys);
-        for (offset, keys) in blocks {
-            for key in keys {
-                let user_key = reference::extract_user_key(&key);
-                prop_assert!(reader.key_may_match(offset, &key));
-                prop_assert!(reader.may_match(offset, &FilterKey::new(&policy, &key)));
-                prop_assert!(reader_of_user_keys.key_may_match(offset, &key));
-                let of_internal_key = FilterKey::new(&internal_key_policy, &key);
-                prop_assert!(reader_of_user_keys.may_match(offset, &of_internal_key));
-                prop_assert!(reader_of_user_keys.may_match(offset, &FilterKey::new(&policy, user_key)));
-                prop_assert!(reference::block_key_may_match(&expected, offset, &key));
-                prop_assert!(reference::block_key_may_match(&of_user_keys, offset, user_key));
+        for (filtered, by_hash, by_key) in [
+            (whole, &policy as &dyn FilterPolicy, &OfKeys(policy) as &dyn FilterPolicy),
+            (whole, &Box::new(&shared), &OfKeys(&shared)),
+            (user_key, &of_user_keys, &OfKeys(of_user_keys)),
+            (user_key, &InternalKeyPolicy::new(&shared), &InternalKeyPolicy::new(OfKeys(&shared))),
+        ] {
+            prop_assert!(by_hash.by_hash().is_some() && by_key.by_hash().is_none());
+            let block = build_by_reference(policy, filtered, 0, base_lg, &blocks);
+            prop_assert_eq!(&build(by_hash, base_lg, &blocks), &block);
+            prop_assert_eq!(&build(by_key, base_lg, &blocks), &block);
+            let readers = [by_hash, by_key].map(|policy| FilterBlockReader::new(policy, &block));
+            for (offset, keys) in &blocks {
+                for key in keys.iter().chain([&absent]) {
+                    let may_match =
+                        reference::block_key_may_match(&block, *offset, filtered(key));
+                    for reader in &readers {
+                        prop_assert_eq!(reader.key_may_match(*offset, key), may_match);
+                        for of in [by_hash, by_key] {
+                            let key = FilterKey::new(of, key);
+                            prop_assert_eq!(key.hash().is_some(), of.by_hash().is_some());
+                            prop_assert_eq!(reader.may_match(*offset, &key), may_match);
+                        }
+                    }
+                }
+                prop_assert!(keys.iter().all(|key| readers[0].key_may_match(*offset, key)));
             }
         }
     }
-}
-
-#[test]
-fn a_data_block_whose_only_key_is_empty_gets_a_filter() {
-    let reader = FilterBlockReader::new(POLICY, build(POLICY, 11, &[(5000, vec![Vec::new()])]));
-    assert_eq!(reader.filter(5000), Some(create_filter(POLICY, &[""]).as_slice()));
-    assert!(reader.key_may_match(5000, b""));
-    assert!(!reader.key_may_match(5000, b"fig"));
-}
-
-#[test]
-fn internal_keys_shorter_than_their_trailer_stand_for_themselves() {
-    let policy = InternalKeyPolicy::new(POLICY);
-    let bytes = *b"123456789";
-    for len in 0..=9 {
-        let key = &bytes[..len];
-        let user_key = if len < 8 { key } else { &bytes[..len - 8] };
-        let filter = create_filter(policy, &[key]);
-        assert_eq!(filter, create_filter(POLICY, &[user_key]), "{len} bytes");
-        assert!(policy.key_may_match(key, &filter), "{len} bytes");
-        assert!(!policy.key_may_match(b"absent", &filter), "{len} bytes");
-    }
-}
-
-/// The reason why lookups of user keys use the inner policy.
-#[test]
-fn a_bare_user_key_is_found_by_the_inner_policy_but_not_by_internal_key_policy() {
-    let user_keys: Vec<_> = (0..1_000).map(|i| format!("user key {i:06}").into_bytes()).collect();
-    let internal_keys = user_keys.iter().map(|key| [key, &b"\x01\x07\0\0\0\0\0\0"[..]].concat());
-    let filters = build(InternalKeyPolicy::new(POLICY), 19, &[(0, internal_keys.collect())]);
-
-    let reader = FilterBlockReader::new(InternalKeyPolicy::new(POLICY), &filters);
-    assert_eq!(user_keys.iter().filter(|key| reader.key_may_match(0, key)).count(), 0);
-    let reader = FilterBlockReader::new(POLICY, &filters);
-    assert!(user_keys.iter().all(|key| reader.key_may_match(0, key)));
-    assert!(user_keys.iter().all(|key| reader.may_match(0, &FilterKey::new(&POLICY, key))));
 }
 
 #[test]
@@ -157,24 +126,6 @@ impl<F: Fn(&[&[u8]], &mut Vec<u8>) + Send + Sync> FilterPolicy for By<F> {
     }
 }
 
-/// One that takes the finished filters away is the worst.
-#[test]
-fn after_a_panic_in_a_policy_every_call_panics() {
-    let mut builder = FilterBlockBuilder::new(By(|_: &[&[u8]], dst: &mut Vec<u8>| {
-        drop(mem::take(dst));
-        panic!("in the middle of a filter");
-    }));
-    builder.add_key(b"fig");
-    assert_panics("in the middle", || builder.start_block(2_048));
-    let message = "has panicked before";
-    for _ in 0..2 {
-        assert_panics(message, || builder.start_block(4_096));
-        assert_panics(message, || builder.add_key(b"lime"));
-        assert_panics(message, || _ = builder.finished_len());
-        assert_panics(message, || drop(builder.finish()));
-    }
-}
-
 #[test]
 fn an_offset_beyond_the_address_space_panics() {
     // 2^55 bytes of offsets exceed only what any allocator has.
@@ -183,20 +134,6 @@ fn an_offset_beyond_the_address_space_panics() {
         builder.add_key(b"fig");
         assert_panics("capacity overflow", || builder.start_block(u64::MAX));
         assert_panics("has panicked before", || drop(builder.finish()));
-    }
-}
-
-#[test]
-fn a_builder_is_as_new_for_the_next_table() {
-    let tables: [DataBlocks; 4] = [
-        vec![(0, vec![b"fig".into()]), (5_000, vec![b"lime".into(), b"pear".into()])],
-        vec![],
-        vec![(9_000, vec![b"plum".into()])],
-        vec![(0, vec![]), (2_048, vec![])],
-    ];
-    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 12);
-    for blocks in tables.iter().cycle().take(9) {
-        assert_eq!(add_and_finish(&mut builder, blocks), build(POLICY, 12, blocks));
     }
 }
 

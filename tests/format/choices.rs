@@ -4,11 +4,8 @@ use leveldb_filter::BloomFilterPolicy;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::common::keys_with_hashes;
-use crate::common::random_hashes;
 use crate::common::runs::{Run, policies, total_len};
 use crate::common::strategies::config;
-use crate::common::ways::assert_makes_as_reference;
 
 /// The bytes and probes of a tuned filter; asserts that its length is LevelDB's or hardly less.
 #[track_caller]
@@ -68,19 +65,6 @@ fn choices_are_the_same_on_every_platform() {
     }
 }
 
-#[test]
-fn more_keys_take_more_bytes_for_a_rate() {
-    for rate in [0.9, 0.3, 0.1, 0.01, 0.001, 1e-6] {
-        let len = |log2| {
-            let num_keys = 1_usize << log2;
-            let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
-            policy.map_or(usize::MAX, |policy| policy.shape(num_keys).filter_len())
-        };
-        let lens: Vec<_> = (0..usize::BITS).map(len).collect();
-        assert!(lens.is_sorted() && lens[0] < lens[20], "{rate}: {lens:?}");
-    }
-}
-
 /// Above 336 bytes there is always one without these factors; lengths next to a multiple of 2^16
 /// bytes have a small remainder by it, or a large one.
 #[test]
@@ -95,19 +79,6 @@ fn lengths_whose_probes_meet_are_avoided() {
         let is_next = num_bytes > 1 << 15 && (num_bytes + 500) % (1 << 16) <= 1000;
         assert!(!is_next, "{num_bytes} bytes instead of {leveldb}");
     }
-}
-
-#[test]
-fn tuned_filters_of_all_sizes_have_the_oracles_bytes() {
-    let keys = keys_with_hashes(&random_hashes(100_000, 1));
-    for num_keys in [0, 1, 6, 7, 100, 1000, 19_999, 75_000, 100_000] {
-        for bits_per_key in [1, 10, 14] {
-            let policy = BloomFilterPolicy::new(bits_per_key).tuned();
-            assert_makes_as_reference(policy, &keys[..num_keys]);
-        }
-    }
-    // Enough bits to be set region by region.
-    assert_makes_as_reference(BloomFilterPolicy::new(4000).tuned(), &keys[..20_000]);
 }
 
 #[test]

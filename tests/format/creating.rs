@@ -12,17 +12,6 @@ use crate::common::{
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 #[test]
-fn few_keys_make_leveldbs_bytes_for_all_bits_per_key() {
-    let keys = keys_with_hashes(&random_hashes(200, 1));
-    for bits_per_key in 0..=64 {
-        let policy = BloomFilterPolicy::new(bits_per_key);
-        for num_keys in (0..=17).chain([31, 32, 33, 63, 64, 65, 127, 128, 129, 200]) {
-            assert_makes_as_reference(policy, &keys[..num_keys]);
-        }
-    }
-}
-
-#[test]
 fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
     let keys = keys_with_hashes(&random_hashes(5000, 2));
     for num_probes in 1..=30 {

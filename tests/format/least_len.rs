@@ -1,12 +1,12 @@
 //! Filters with a least length.
 
-use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+use leveldb_filter::BloomFilterPolicy;
 use proptest::prelude::*;
 
 use super::api::assert_panics;
 use crate::common::strategies::config;
 use crate::common::ways::assert_makes_as_reference;
-use crate::common::{create_filter, keys_with_hashes, random_hashes};
+use crate::common::{keys_with_hashes, random_hashes};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -27,15 +27,6 @@ fn assert_lengths(policy: BloomFilterPolicy, len: usize, num_keys: usize) {
     } else {
         assert!((len..len + 8).contains(&shape.filter_len()), "{}", what());
         assert!((1..=30).contains(&shape.num_probes()), "{}", what());
-    }
-}
-
-#[test]
-fn no_filter_of_a_key_or_more_is_shorter() {
-    for len in (0..=300).chain([511, 512, 1000, 2047, 2048, 2049, 4999, 5000]) {
-        for num_keys in (0..=50).chain([100, 101, 800, 1637, 1638, 1639, 3999, 4000, 5000]) {
-            assert_lengths(POLICY, len, num_keys);
-        }
     }
 }
 
@@ -65,19 +56,6 @@ fn more_bits_than_a_usize_counts_panic() {
             assert_eq!(policy.shape(0).num_bits(), 64);
         }
     }
-}
-
-/// 256 neighbouring counters have the same positions modulo 64.
-#[test]
-fn filters_of_few_neighbouring_counters_match_few_others() {
-    let keys = [1030_u64, 1032, 1034, 1036].map(u64::to_be_bytes);
-    let num_matches = |policy: BloomFilterPolicy| {
-        let filter = create_filter(policy, &keys);
-        let absent = (1024..1280_u64).map(u64::to_be_bytes).filter(|key| !keys.contains(key));
-        absent.filter(|key| policy.key_may_match(key, &filter)).count()
-    };
-    assert!(num_matches(POLICY) > 200);
-    assert!(num_matches(POLICY.tuned().with_min_filter_len(48)) < 5);
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Lookups in a filter: every function gives the oracle's answers on any bytes.
 
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, InvalidFilter};
+use leveldb_filter::{BloomFilter, BloomHash, InvalidFilter};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -10,16 +10,8 @@ use crate::common::{
     create_filter, drawn, keys_with_hashes, noise, of_any_magnitude, random_hashes, reference,
 };
 
-/// Numbers of keys around the sizes of batches, and of the lanes that keys are hashed in.
-const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 31, 32, 33, 127, 128, 129, 200, 1000];
-
 fn assert_hashes_answer_as_reference(filter: &[u8], hashes: &[u32]) {
     assert_answers_as_reference(filter, &keys_with_hashes(hashes));
-}
-
-fn filter_of_hashes(num_probes: u8, hashes: &[u32]) -> Vec<u8> {
-    let num_bytes = reference::num_bytes(10, hashes.len());
-    reference::create_filter_of_len(num_bytes, num_probes, hashes)
 }
 
 #[test]
@@ -47,89 +39,6 @@ fn filters_below_two_bytes_are_too_short_and_probe_counts_above_30_reserved() {
                 }
                 Err(error) => panic!("{error}"),
             }
-        }
-    }
-}
-
-#[test]
-fn filters_of_up_to_two_bytes_answer_as_leveldb() {
-    let keys: [&[u8]; 4] = [b"", b"a", b"key", b"another key"];
-    assert_answers_as_reference(&[], &keys);
-    for first in 0..=255 {
-        assert_answers_as_reference(&[first], &keys);
-        for second in 0..=255 {
-            assert_answers_as_reference(&[first, second], &keys);
-        }
-    }
-}
-
-#[test]
-fn small_filters_with_any_probe_count_answer_as_leveldb() {
-    let hashes = random_hashes(200, 1);
-    for num_bytes in [1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 1000] {
-        let sparse = noise(num_bytes, 1);
-        let dense = sparse.iter().zip(noise(num_bytes, 2)).map(|(byte, other)| byte | other);
-        for bits in [vec![0; num_bytes], dense.collect(), sparse, vec![0xff; num_bytes]] {
-            for num_probes in 0..=255 {
-                let filter = [bits.as_slice(), &[num_probes]].concat();
-                let num_keys = if num_probes <= 30 { hashes.len() } else { 2 };
-                assert_hashes_answer_as_reference(&filter, &hashes[..num_keys]);
-            }
-        }
-    }
-}
-
-#[test]
-fn batches_of_any_length_and_share_of_present_keys_answer_as_leveldb() {
-    let [present, absent] = [1, 2].map(|seed| random_hashes(1000, seed));
-    for num_probes in 0..=30 {
-        let filter = filter_of_hashes(num_probes, &present);
-        for len in LENGTHS {
-            for eighths in [0, 1, 4, 7, 8] {
-                let hash = |i| if i * 5 % 8 < eighths { present[i] } else { absent[i] };
-                assert_hashes_answer_as_reference(&filter, &(0..len).map(hash).collect::<Vec<_>>());
-            }
-        }
-    }
-}
-
-/// How a batch goes on depends on how many keys survive the first probes: tries every number of
-/// them, at the front, at the back, and in between.
-#[test]
-fn batches_with_any_number_of_present_keys_answer_as_leveldb() {
-    let [present, absent] = [3, 4].map(|seed| random_hashes(64, seed));
-    // With few bits set, hardly any absent key survives by chance.
-    let in_filter = [present.as_slice(), &[0; 4000]].concat();
-    for num_probes in [0, 1, 2, 3, 4, 6, 7, 9, 12, 30] {
-        let filter = filter_of_hashes(num_probes, &in_filter);
-        for len in [1, 2, 3, 63, 64] {
-            for num_present in 0..=len {
-                let mut hashes = [&present[..num_present], &absent[num_present..len]].concat();
-                assert_hashes_answer_as_reference(&filter, &hashes);
-                hashes.reverse();
-                assert_hashes_answer_as_reference(&filter, &hashes);
-                let scattered: Vec<_> = (0..len).map(|i| hashes[i * 5 % len]).collect();
-                assert_hashes_answer_as_reference(&filter, &scattered);
-            }
-        }
-    }
-}
-
-#[test]
-fn batches_of_keys_of_equal_and_of_mixed_lengths_answer_as_leveldb() {
-    let bytes = noise(4000, 1);
-    for num_keys in LENGTHS {
-        let assert_with_lengths = |len: &dyn Fn(usize) -> usize| {
-            let keys: Vec<_> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
-            let filter = create_filter(BloomFilterPolicy::default(), &keys[..num_keys / 2]);
-            assert_answers_as_reference(&filter, &keys);
-        };
-        assert_with_lengths(&|i| i % 61);
-        assert_with_lengths(&|i| i * 7 % 61);
-        // In some of these, all keys but one are hashed in lanes.
-        assert_with_lengths(&|i| if i % 20 == 11 { 15 } else { 16 });
-        for len in 0..=60 {
-            assert_with_lengths(&|_| len);
         }
     }
 }

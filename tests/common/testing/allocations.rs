@@ -60,8 +60,3 @@ pub fn peak_bytes(work: impl FnOnce()) -> usize {
     work();
     PEAK.get() - before
 }
-
-/// The memory that this thread has, but for a constant.
-pub fn bytes_in_use() -> usize {
-    BYTES.get()
-}

@@ -20,6 +20,9 @@ pub fn for_each_filter(
     let mut dst = b"before".to_vec();
     policy.create_filter(keys, &mut dst);
     see("create_filter", dst.strip_prefix(b"before").expect("appended"));
+    dst.truncate(b"before".len());
+    policy.create_filter_of_hashes(&hashes, &mut dst);
+    see("create_filter_of_hashes", dst.strip_prefix(b"before").expect("appended"));
     dst.clear();
     InternalKeyPolicy::new(policy).create_filter(&slices(&internal_keys), &mut dst);
     see("InternalKeyPolicy", &dst);

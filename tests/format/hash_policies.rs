@@ -1,4 +1,4 @@
-//! Filter blocks by hashes: the same as by keys, through any policy.
+//! Users' policies by hashes: one that breaks its promise, and a wrapper.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,70 +7,10 @@ use leveldb_filter::{
     BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
     HashPolicy, InternalKeyPolicy, bloom_hash,
 };
-use proptest::prelude::*;
 
 use super::api::assert_panics;
-use super::block_builder::build;
-use crate::common::strategies::{any_data_blocks, any_key, any_policy, config};
-use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-proptest! {
-    #![proptest_config(config())]
-
-    #[test]
-    fn blocks_by_hashes_are_those_by_keys_and_so_are_lookups(
-        (base_lg, blocks) in any_data_blocks(),
-        policy in any_policy(),
-        absent in any_key(),
-    ) {
-        let of_user_keys = InternalKeyPolicy::new(policy);
-        let shared: Arc<dyn FilterPolicy> = Arc::new(policy);
-        for (by_hash, by_key) in [
-            (&policy as &dyn FilterPolicy, &OfKeys(policy) as &dyn FilterPolicy),
-            (&Box::new(&shared), &OfKeys(&shared)),
-            (&of_user_keys, &OfKeys(of_user_keys)),
-            (&InternalKeyPolicy::new(&shared), &InternalKeyPolicy::new(OfKeys(&shared))),
-        ] {
-            prop_assert!(by_hash.by_hash().is_some() && by_key.by_hash().is_none());
-            let block = build(by_hash, base_lg, &blocks);
-            prop_assert_eq!(&block, &build(by_key, base_lg, &blocks));
-            let readers = [by_hash, by_key].map(|policy| FilterBlockReader::new(policy, &block));
-            for (offset, keys) in &blocks {
-                for key in keys.iter().chain([&absent]) {
-                    let may_match = readers[0].key_may_match(*offset, key);
-                    for of in [by_hash, by_key] {
-                        let key = FilterKey::new(of, key);
-                        prop_assert_eq!(key.hash().is_some(), of.by_hash().is_some());
-                        for reader in &readers {
-                            prop_assert_eq!(reader.may_match(*offset, &key), may_match);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn filters_of_hashes_are_appended_as_those_of_keys(
-        policy in any_policy(),
-        (_, blocks) in any_data_blocks(),
-    ) {
-        let of_user_keys = InternalKeyPolicy::new(policy);
-        for policy in [&policy as &dyn FilterPolicy, &of_user_keys, &Arc::new(of_user_keys)] {
-            let by_hash = policy.by_hash().expect("hashes");
-            for (_, keys) in &blocks {
-                let hashes: Vec<_> = keys.iter().map(|key| by_hash.key_hash(key)).collect();
-                let mut dst = b"before".to_vec();
-                by_hash.create_filter_of_hashes(&hashes, &mut dst);
-                let of_keys = create_filter(policy, keys);
-                prop_assert!(hashes.iter().all(|&hash| by_hash.hash_may_match(hash, &of_keys)));
-                prop_assert_eq!(dst, [b"before".to_vec(), of_keys].concat());
-            }
-        }
-    }
-}
 
 /// Breaks its promise to give hashes always, or never.
 struct Fickle(AtomicBool);
