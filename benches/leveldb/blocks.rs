@@ -51,7 +51,7 @@ pub(crate) struct Blocks {
     build: [Score; 4],
     /// For each of [`BASE_LGS`], in the order of [`ASKED`].
     read: [[Score; 3]; 3],
-    /// The memory that a build takes beside the block, of the whole table's keys.
+    /// The memory that a build takes besides the block: one filter for the whole table.
     bytes_per_key: f64,
 }
 

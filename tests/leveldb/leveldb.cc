@@ -1,4 +1,4 @@
-// LevelDB itself, for tests/leveldb.rs and benches/leveldb.rs: answers requests on standard input
+// LevelDB itself, for tests/leveldb.rs and benches/leveldb: answers requests on standard input
 // with LevelDB's own library, until the input ends.
 //
 // A request is its length, a byte for its kind, and its arguments; an answer is its length and its

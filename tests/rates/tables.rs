@@ -1,5 +1,5 @@
 //! Tables of [kinds of real keys](crate::common::kinds) with values of several sizes: the absent
-//! keys that their filter blocks match, and the bytes of these.
+//! keys that their filter blocks match, and the blocks' bytes.
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
@@ -79,7 +79,7 @@ fn recommended_filters_match_at_most_3_percent_of_each_kind_of_keys() {
     }
 }
 
-/// In the mean; with forty-nine in fifty present, as with half, but in fewer lookups.
+/// On average over the runs. Where forty-nine in fifty are present, there are fewer lookups.
 #[test]
 fn of_48_bytes_and_values_of_500_or_more_fewer_than_1_percent_of_absent_counters_match() {
     let policy = LEVELDB.tuned().with_min_filter_len(48);
