@@ -105,7 +105,7 @@ impl Trial {
     }
 
     fn is_enough(&self) -> bool {
-        // With fewer than four matches by then, even all lookups would give but a rough rate.
+        // With fewer than four matches by then, even all lookups would give only a rough rate.
         let is_known = self.num_matches >= ENOUGH_MATCHES || self.num_matches < 4;
         self.num_lookups >= MAX_LOOKUPS || self.num_lookups >= MIN_LOOKUPS && is_known
     }

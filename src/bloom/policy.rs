@@ -211,7 +211,7 @@ impl BloomFilterPolicy {
         match self.rule {
             ShapeRule::LevelDb => longer,
             ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..longer },
-            ShapeRule::Tuned => shaping::tuned(leveldb, num_keys, min_bytes),
+            ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys, min_bytes),
         }
     }
 

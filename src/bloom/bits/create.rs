@@ -43,7 +43,7 @@ const MAX_CACHED_BYTES: usize = 8 << 20;
 /// Makes a filter of many keys that come in slices: `new add* finish`.
 pub(crate) struct Maker<'a> {
     bits: &'a mut [u8],
-    shape: PreparedShape,
+    prepared: PreparedShape,
     /// For a filter larger than the cache.
     regions: Option<Regions>,
 }
@@ -51,10 +51,10 @@ pub(crate) struct Maker<'a> {
 impl<'a> Maker<'a> {
     /// Appends an empty filter to `dst`.
     pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {
-        let (bits, shape) = append_empty(shape, dst);
+        let (bits, prepared) = append_empty(shape, dst);
         let is_large = bits.len() > MAX_CACHED_BYTES;
         let regions = is_large.then(|| Regions::new(bits.len()));
-        Self { bits, shape, regions }
+        Self { bits, prepared, regions }
     }
 
     /// Adds keys, or keys by their hashes.
@@ -67,7 +67,7 @@ impl<'a> Maker<'a> {
     }
 
     fn set_bits<const N: usize, T: Hashed>(&mut self, keys: &[T]) {
-        let mut batch = Batch::<N>::new(self.shape);
+        let mut batch = Batch::<N>::new(self.prepared);
         for keys in keys.chunks(N) {
             batch.start(keys);
             while let Some(two_probes) = batch.next_positions() {

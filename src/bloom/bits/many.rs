@@ -42,26 +42,26 @@ impl<K: AsRef<[u8]>> Hashed for K {
 
 /// Writes for each key whether all its bits are set.
 pub(crate) fn may_match<T: Hashed>(
-    shape: PreparedShape,
+    prepared: PreparedShape,
     bits: &[u8],
     keys: &[T],
     matches: &mut [bool],
 ) {
     if keys.len() < MANY {
         for (key, matches) in keys.iter().zip(matches) {
-            *matches = shape.may_match(|index| bits.get(index).copied(), key.bloom_hash());
+            *matches = prepared.may_match(|index| bits.get(index).copied(), key.bloom_hash());
         }
     } else if keys.len() <= SMALL_BATCH {
-        Batch::<SMALL_BATCH>::may_match(shape, bits, keys, matches);
+        Batch::<SMALL_BATCH>::may_match(prepared, bits, keys, matches);
     } else {
-        Batch::<BATCH>::may_match(shape, bits, keys, matches);
+        Batch::<BATCH>::may_match(prepared, bits, keys, matches);
     }
 }
 
 /// The probes of up to `N` keys, two of each key at a time, in loops that the compiler turns into
 /// vector instructions: `(start next_positions*)*`.
 pub(super) struct Batch<const N: usize> {
-    shape: PreparedShape,
+    prepared: PreparedShape,
     divisor: Divisor,
     /// How many probes each key has left.
     probes_left: u8,
@@ -73,15 +73,15 @@ pub(super) struct Batch<const N: usize> {
 }
 
 impl<const N: usize> Batch<N> {
-    pub(super) fn new(shape: PreparedShape) -> Self {
-        let (divisor, hashes) = (Divisor::new(shape), [BloomHash::default(); N]);
+    pub(super) fn new(prepared: PreparedShape) -> Self {
+        let (divisor, hashes) = (Divisor::new(prepared), [BloomHash::default(); N]);
         let (deltas, positions) = ([0; N], [[0; N]; 2]);
-        Self { shape, divisor, probes_left: 0, len: 0, hashes, deltas, positions }
+        Self { prepared, divisor, probes_left: 0, len: 0, hashes, deltas, positions }
     }
 
     /// Starts over with these keys, at most `N`.
     pub(super) fn start<T: Hashed>(&mut self, keys: &[T]) {
-        (self.probes_left, self.len) = (self.shape.count, keys.len());
+        (self.probes_left, self.len) = (self.prepared.count, keys.len());
         T::hash_all(keys, &mut self.hashes[..keys.len()]);
         for (slot, &hash) in self.deltas.iter_mut().zip(&self.hashes[..self.len]) {
             *slot = ProbeSeq::new(hash).delta;
@@ -109,8 +109,13 @@ impl<const N: usize> Batch<N> {
     }
 
     /// Writes for each of any number of keys whether all its bits are set.
-    fn may_match<T: Hashed>(shape: PreparedShape, bits: &[u8], keys: &[T], matches: &mut [bool]) {
-        let mut batch = Self::new(shape);
+    fn may_match<T: Hashed>(
+        prepared: PreparedShape,
+        bits: &[u8],
+        keys: &[T],
+        matches: &mut [bool],
+    ) {
+        let mut batch = Self::new(prepared);
         for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
             batch.start(keys);
             batch.look_up(bits, matches);
@@ -139,7 +144,7 @@ impl<const N: usize> Batch<N> {
                 let key = usize::from(key);
                 let probes = ProbeSeq { delta: self.deltas[key], hash: self.hashes[key].0 };
                 let byte = |index: usize| bits.get(index).copied();
-                answers[key] = self.shape.are_set(byte, probes, self.probes_left).into();
+                answers[key] = self.prepared.are_set(byte, probes, self.probes_left).into();
             }
         }
         for (matches, answer) in matches.iter_mut().zip(answers) {

@@ -1,7 +1,7 @@
 //! Which bits a key probes.
 //!
 //! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`, of
-//! which the remainder by the number of bits is the costly part. [`byte_index`] computes it without
+//! which the remainder by the number of bits is the costly part. [`PreparedShape`] takes it without
 //! a division for one key, [`Divisor`] for many.
 
 use crate::BloomHash;
@@ -9,7 +9,7 @@ use crate::BloomHash;
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 
-/// The bytes that hashes can reach.
+/// The bytes whose bits hashes can reach: 2<sup>32</sup> of them.
 pub(super) const MAX_BYTES: usize = 1 << 29;
 
 /// The length of a filter and its number of probes, prepared for remainders.
@@ -47,7 +47,6 @@ impl PreparedShape {
 /// The probes of a key, from a certain one on.
 #[derive(Clone, Copy)]
 pub(super) struct ProbeSeq {
-    // First, so that x86-64 Linux passes it in the register that rotations count by.
     pub(super) delta: u32,
     /// Stands for the next probe.
     pub(super) hash: u32,
@@ -76,12 +75,12 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    pub(super) fn new(shape: PreparedShape) -> Self {
-        let shift = 29 + (u64::BITS - (shape.num_bytes - 1).leading_zeros());
+    pub(super) fn new(prepared: PreparedShape) -> Self {
+        let shift = 29 + (u64::BITS - (prepared.num_bytes - 1).leading_zeros());
         // From ceil(2^61 / num_bytes), which has more than 32 bits.
-        let reciprocal = ((shape.reciprocal - 1) >> (61 - shift)) + 1;
+        let reciprocal = ((prepared.reciprocal - 1) >> (61 - shift)) + 1;
         #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
-        Self { num_bits: shape.num_bytes * 8, reciprocal: reciprocal as u32, shift }
+        Self { num_bits: prepared.num_bytes * 8, reciprocal: reciprocal as u32, shift }
     }
 
     /// `hash` modulo the number of bits.
