@@ -31,11 +31,13 @@ const CLASSES: usize = 8;
 /// # Panics
 ///
 /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
+#[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
     hash_many(keys, hashes);
 }
 
+#[inline]
 fn hash_few<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     for (key, hash) in keys.iter().zip(hashes) {
         *hash = super::bloom_hash(key.as_ref());
@@ -43,6 +45,7 @@ fn hash_few<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 }
 
 /// Hashes as many keys as there are hashes.
+#[inline]
 pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     if keys.len() < GROUP {
         return hash_few(keys, hashes);
@@ -97,6 +100,7 @@ fn hash_mixed<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 }
 
 /// Hashes up to [`MAX_SORTED`] keys in the order of their number of blocks.
+#[inline]
 fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     // So that one bounds check serves both slices.
     let hashes = &mut hashes[..keys.len()];
