@@ -28,7 +28,7 @@ const BLOCK_SIZE: u32 = 4 << 10;
 const RESTART_INTERVAL: u32 = 16;
 const SNAPPY: u32 = 1;
 
-/// So many bits per key that filters of LevelDB's make room for any others.
+/// Enough bits per key that filters of LevelDB's make room for any others.
 const ROOMY_BITS_PER_KEY: u32 = 512;
 
 /// The number of keys looked up in a pass: few enough for most passes to run undisturbed.

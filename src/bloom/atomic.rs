@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::bits::probes::Probes;
+use super::bits::probes::PreparedShape;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, float};
 use crate::{BloomHash, bloom_hash};
@@ -38,15 +38,15 @@ use crate::{BloomHash, bloom_hash};
 pub struct AtomicBloomFilter {
     /// A filter's, including the one for the number of probes.
     bytes: Vec<AtomicU8>,
-    probes: Probes,
+    prepared: PreparedShape,
 }
 
 impl AtomicBloomFilter {
     /// An empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
-        let BloomFilter { bytes, probes } = BloomFilter::empty(shape);
-        Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), probes }
+        let BloomFilter { bytes, prepared } = BloomFilter::empty(shape);
+        Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), prepared }
     }
 
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
@@ -63,7 +63,8 @@ impl AtomicBloomFilter {
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         // Relaxed, since a byte only gains bits, and a load sees the last write that happened
         // before it, or a later one.
-        self.probes.set_bits_in(|byte, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed), hash)
+        let set = |byte: usize, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed);
+        self.prepared.set_bits(set, hash)
     }
 
     /// Whether `key` may be among the filter's keys.
@@ -78,13 +79,13 @@ impl AtomicBloomFilter {
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
         let load = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
-        self.probes.may_match_in(|index| self.bytes.get(index).map(load), hash)
+        self.prepared.may_match(|index| self.bytes.get(index).map(load), hash)
     }
 
     /// The filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
-        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.probes.count }
+        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.prepared.count }
     }
 
     /// [`BloomFilter::fill_ratio`], which may count concurrent inserts.
@@ -99,7 +100,7 @@ impl AtomicBloomFilter {
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();
-        BloomFilter { bytes, probes: self.probes }
+        BloomFilter { bytes, prepared: self.prepared }
     }
 }
 

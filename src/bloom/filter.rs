@@ -1,9 +1,9 @@
 //! A filter's bytes, parsed once.
 
-use std::fmt;
+use std::{fmt, mem};
 
 use super::bits::many;
-use super::bits::probes::Probes;
+use super::bits::probes::PreparedShape;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES, float};
 use crate::{BloomHash, bloom_hash};
@@ -31,7 +31,7 @@ use crate::{BloomHash, bloom_hash};
 #[derive(Clone)]
 pub struct BloomFilter<B> {
     pub(super) bytes: B,
-    pub(super) probes: Probes,
+    pub(super) prepared: PreparedShape,
 }
 
 impl<B: ?Sized> Copy for BloomFilter<&B> {}
@@ -43,7 +43,7 @@ impl BloomFilter<Vec<u8>> {
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
         bytes[shape.num_bytes] = shape.num_probes;
-        Self { bytes, probes: Probes::new(shape.num_bytes, shape.num_probes) }
+        Self { bytes, prepared: PreparedShape::new(shape.num_bytes, shape.num_probes) }
     }
 }
 
@@ -58,7 +58,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         let (bits, num_probes) = parse(bytes.as_ref())?;
-        Ok(Self { probes: Probes::new(bits.len(), num_probes), bytes })
+        Ok(Self { prepared: PreparedShape::new(bits.len(), num_probes), bytes })
     }
 
     /// Whether `key` may be among the filter's keys.
@@ -74,7 +74,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
-        self.probes.may_match(self.bits(), hash)
+        let bits = self.bits();
+        self.prepared.may_match(|index| bits.get(index).copied(), hash)
     }
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
@@ -89,7 +90,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_eq!(keys.len(), matches.len(), "as many answers as keys");
-        many::may_match(self.bits(), self.probes, keys, matches);
+        many::may_match(self.prepared, self.bits(), keys, matches);
     }
 
     /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es.
@@ -100,13 +101,13 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[inline]
     pub fn hashes_may_match(&self, hashes: &[BloomHash], matches: &mut [bool]) {
         assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
-        many::may_match(self.bits(), self.probes, hashes, matches);
+        many::may_match(self.prepared, self.bits(), hashes, matches);
     }
 
     /// The filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
-        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.probes.count }
+        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.prepared.count }
     }
 
     /// The filter's bytes, including the one for the number of probes.
@@ -154,8 +155,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
 
     /// [`insert`](Self::insert) for the user key with this [`bloom_hash`].
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
-        let probes = self.probes;
-        probes.set_bits(self.bits_mut(), hash)
+        let prepared = self.prepared;
+        let bits = self.bits_mut();
+        let set = |index: usize, bit| {
+            let byte = &mut bits[index];
+            mem::replace(byte, *byte | bit)
+        };
+        prepared.set_bits(set, hash)
     }
 
     /// Removes all keys, in time linear in the filter's length.

@@ -2,7 +2,7 @@
 
 use super::bits::create::Maker;
 use super::bits::many::BATCH;
-use super::bits::probes::Probes;
+use super::bits::probes::PreparedShape;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
@@ -34,7 +34,7 @@ impl BloomFilterShape {
         // Enough of them that making filters does not take most of the time.
         let lookups_per_filter = num_keys.max(self.num_bytes).saturating_mul(4);
         let (mut trial, mut bytes) = (Trial::default(), Vec::new());
-        let probes = Probes::new(self.num_bytes, self.num_probes);
+        let prepared = PreparedShape::new(self.num_bytes, self.num_probes);
         while !trial.is_enough() {
             bytes.clear();
             let mut maker = Maker::new(*self, &mut bytes);
@@ -42,7 +42,7 @@ impl BloomFilterShape {
                 maker.add(&trial.draw()[..BATCH.min(num_keys - start)]);
             }
             maker.finish();
-            trial.look_up(&BloomFilter { bytes: &bytes, probes }, lookups_per_filter);
+            trial.look_up(&BloomFilter { bytes: &bytes, prepared }, lookups_per_filter);
         }
         trial.rate()
     }
@@ -105,7 +105,7 @@ impl Trial {
     }
 
     fn is_enough(&self) -> bool {
-        // With fewer than four matches by then, even all lookups would give but a rough rate.
+        // With fewer than four matches by then, even all lookups would give only a rough rate.
         let is_known = self.num_matches >= ENOUGH_MATCHES || self.num_matches < 4;
         self.num_lookups >= MAX_LOOKUPS || self.num_lookups >= MIN_LOOKUPS && is_known
     }

@@ -67,7 +67,7 @@ pub(super) fn leveldb_num_probes(millibits_per_key: u64) -> u8 {
 }
 
 /// For rates and shares, which need no more than an `f64`'s precision.
-#[expect(clippy::cast_precision_loss, reason = "as said")]
+#[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
 pub(super) fn float(n: u64) -> f64 {
     n as f64
 }

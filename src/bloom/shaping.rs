@@ -9,4 +9,4 @@ pub(super) use self::rate::different_third_probes;
 pub use self::runs::SortedRun;
 pub(super) use self::runs::millibits_for_runs;
 pub(super) use self::sizing::millibits_for_rate;
-pub(super) use self::tuned::tuned;
+pub(super) use self::tuned::tuned_shape;

@@ -68,7 +68,7 @@ pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     }
 }
 
-/// Hashes keys of one length, side by side: `.ci/codegen` checks it.
+/// Hashes keys of one length, side by side.
 #[inline]
 fn hash_group(keys: [&[u8]; GROUP], len: usize) -> [BloomHash; GROUP] {
     let mut hashes = [start(len, BLOOM_SEED); GROUP];

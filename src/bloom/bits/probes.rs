@@ -1,51 +1,52 @@
 //! Which bits a key probes.
 //!
 //! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`, of
-//! which the remainder by the number of bits is the costly part. [`byte_index`] computes it without
+//! which the remainder by the number of bits is the costly part. [`PreparedShape`] takes it without
 //! a division for one key, [`Divisor`] for many.
 
 use crate::BloomHash;
-use crate::bloom::shape::NUM_HASHES;
-
-/// The longest filter that is taken to be in a cache. Beyond, almost every probe is a cache miss,
-/// which costs more than a mispredicted branch.
-pub(super) const MAX_CACHED_BYTES: usize = 8 << 20;
 
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 
+/// The bytes whose bits hashes can reach: 2<sup>32</sup> of them.
+pub(super) const MAX_BYTES: usize = 1 << 29;
+
 /// The length of a filter and its number of probes, prepared for remainders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Probes {
+pub(crate) struct PreparedShape {
     pub(crate) count: u8,
-    /// At most 2<sup>29</sup>; for longer filters, too, since hashes reach no further.
+    /// At most [`MAX_BYTES`], for longer filters, too.
     pub(super) num_bytes: u64,
     /// `ceil(2^64 / num_bits)`.
     pub(super) reciprocal: u64,
 }
 
-impl Probes {
+impl PreparedShape {
     /// `num_bytes` is the length of the filter without the byte of the probe count; not 0.
     #[inline]
     pub(crate) const fn new(num_bytes: usize, count: u8) -> Self {
-        let (num_bytes, most) = (num_bytes as u64, NUM_HASHES / 8);
-        let num_bytes = if num_bytes < most { num_bytes } else { most };
+        let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES } as u64;
         Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
     }
 
-    /// The bytes of a filter that hashes can reach.
-    // A call, even on the path of large filters, makes every lookup save registers.
+    /// The index of the byte with the bit that `hash` stands for.
+    ///
+    /// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
+    /// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since
+    /// the number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the
+    /// bit within it is `hash % 8`.
     #[inline]
-    pub(super) fn reached<'a>(&self, bits: &'a [u8]) -> &'a [u8] {
-        #[expect(clippy::cast_possible_truncation, reason = "at most bits.len()")]
-        &bits[..self.num_bytes as usize]
+    #[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
+    pub(super) fn byte_index(&self, hash: u32) -> usize {
+        let fraction = self.reciprocal.wrapping_mul(hash.into());
+        ((u128::from(fraction) * u128::from(self.num_bytes)) >> 64) as usize
     }
 }
 
 /// The probes of a key, from a certain one on.
 #[derive(Clone, Copy)]
 pub(super) struct ProbeSeq {
-    // First, so that x86-64 Linux passes it in the register that rotations count by.
     pub(super) delta: u32,
     /// Stands for the next probe.
     pub(super) hash: u32,
@@ -63,19 +64,6 @@ impl ProbeSeq {
     }
 }
 
-/// The index of the byte with the bit that `hash` stands for.
-///
-/// The remainder by direct computation (Lemire, Kaser, Kurz 2019): the fraction of `hash /
-/// num_bits`, times `num_bits`; exact for 32-bit hashes and up to 2<sup>32</sup> bits. Since the
-/// number of bits is a multiple of 8, the fraction times `num_bytes` is the byte, and the bit
-/// within it is `hash % 8`.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "below num_bytes, which came as usize")]
-pub(super) fn byte_index(reciprocal: u64, num_bytes: u64, hash: u32) -> usize {
-    let fraction = reciprocal.wrapping_mul(hash.into());
-    ((u128::from(fraction) * u128::from(num_bytes)) >> 64) as usize
-}
-
 /// A remainder by 32-bit multiplications, several of which fit into a vector instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Divisor {
@@ -87,12 +75,12 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    pub(super) fn new(probes: Probes) -> Self {
-        let shift = 29 + (u64::BITS - (probes.num_bytes - 1).leading_zeros());
+    pub(super) fn new(prepared: PreparedShape) -> Self {
+        let shift = 29 + (u64::BITS - (prepared.num_bytes - 1).leading_zeros());
         // From ceil(2^61 / num_bytes), which has more than 32 bits.
-        let reciprocal = ((probes.reciprocal - 1) >> (61 - shift)) + 1;
+        let reciprocal = ((prepared.reciprocal - 1) >> (61 - shift)) + 1;
         #[expect(clippy::cast_possible_truncation, reason = "at most 2^30")]
-        Self { num_bits: probes.num_bytes * 8, reciprocal: reciprocal as u32, shift }
+        Self { num_bits: prepared.num_bytes * 8, reciprocal: reciprocal as u32, shift }
     }
 
     /// `hash` modulo the number of bits.

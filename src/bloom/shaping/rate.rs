@@ -1,10 +1,20 @@
 //! The false-positive rate of this format: one closed form, which every choice of a shape asks.
 //!
-//! The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's probes to be independent.
-//! Here all come from one 32-bit hash `h`. So a query may have the hash of a key, or nearly the
-//! probes of a key. And the third probe, `h + 2 * rotr(h, 17)`, is `65537 * v` for one of 196,606
-//! values `v` only: in a filter of more bits third probes fall on few bits, which are mostly set,
-//! and some queries have their other probes there, too.
+//! It is that of random keys. The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's
+//! probes to be independent. Here all come from one 32-bit hash `h`, and there are three more ways
+//! to match:
+//!
+//! - A query has the hash of a key: `keys / 2^32`.
+//! - A query has the probes of a key, mostly in one order or the other: about `2 * keys / bits^2`,
+//!   since two probes decide the others.
+//! - Third probes, `h + 2 * rotr(h, 17)`, are `65537 * v` for one of 196,606 values `v` only. In a
+//!   filter of more bits they fall on few bits, which are mostly set, and some queries have their
+//!   other probes there, too.
+//!
+//! Compared with the measured rates of 95 shapes, of tuned lengths for 30,000 to a million keys,
+//! the form is 5% off in the mean and 17% at most, and the textbook up to 3.6 times too low; with
+//! those of 195 shapes for 1 to 32 keys, 9% in the mean, and the textbook twice too low in the
+//! median, up to 3,000 times. A simulation is right for any shape, but takes 20 ms.
 
 use crate::bloom::shape::{NUM_HASHES, float};
 
@@ -57,7 +67,8 @@ impl Rates {
         }
     }
 
-    /// The share of absent keys that a filter with so many probes is expected to match; at most 1.
+    /// The share of absent keys that a filter with this many probes is expected to match; at most
+    /// 1.
     pub(super) fn rate(&self, num_probes: u8) -> f64 {
         let probes = f64::from(num_probes);
         let (unset, all_set) = match &self.third {
@@ -68,7 +79,8 @@ impl Rates {
                 let third = 1.0 - others * seen;
                 let among = power(1.0 - others * f64::midpoint(*seen, *mean), num_probes - 1);
                 let not_among = power(1.0 - unset, num_probes - 1);
-                // Of queries that have all their probes among third probes; 2.3 is fitted.
+                // Of queries that have all their probes among third probes. 2.3 is fitted to
+                // the 95 rates, of which one is 1.5 times as high without.
                 let all_among = 2.3 * share / (probes * probes);
                 (unset, third * (not_among + all_among * (among - not_among)))
             }
@@ -78,8 +90,8 @@ impl Rates {
             }
         };
         let unset = unset * self.bits;
-        // Mostly a key's probes in one order or the other. 1.9 is fitted: with 2, tuned filters of
-        // 12 keys with 6 bits each have fewer probes, and match more counters than LevelDB's.
+        // 1.9 is fitted to filters of 2 to 15 keys with 6 to 14 bits each: with 2, which is as near
+        // to the 195 rates, tuned ones match 1 to 2% more.
         let lookalikes = match num_probes {
             0..=2 => 0.0,
             _ => 1.9 * self.keys / (unset * unset),
@@ -88,7 +100,7 @@ impl Rates {
     }
 }
 
-/// How many different third probes so many keys are expected to have.
+/// How many different third probes this many keys are expected to have.
 pub(in crate::bloom) fn different_third_probes(num_keys: f64) -> f64 {
     ThirdProbes::new(NUM_VALUES, num_keys).map_or(0.0, |third| NUM_VALUES * (1.0 - third.mean))
 }
@@ -106,7 +118,7 @@ fn power(mut x: f64, mut exponent: u8) -> f64 {
     }
 }
 
-/// The probability that something that expects so many hits gets any: `1 - e^-expected`.
+/// The probability that something that expects this many hits gets any: `1 - e^-expected`.
 ///
 /// Uses only what IEEE 754 rounds alike everywhere, which [`f64::exp_m1`] does not.
 fn probability_of_hit(expected: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! A budget shared by the filters of several sorted runs.
 
-use super::tuned::{Expected, expected};
+use super::tuned::{RatedShape, choose_shape};
 use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
@@ -59,15 +59,15 @@ fn worth([less, more]: [Choice; 2]) -> f64 {
     (less.rate - more.rate) / float((more.len - less.len) as u64)
 }
 
-/// Filters of so many millibits per key, if they can be made.
+/// Filters of this many millibits per key, if they can be made.
 fn choice(run: &SortedRun, millibits: u64, searches: bool) -> Option<Choice> {
     let leveldb = BloomFilterShape::leveldb(run.keys_per_filter, millibits)?;
-    let Expected { shape, rate } = expected(leveldb, run.keys_per_filter, searches);
+    let RatedShape { shape, rate } = choose_shape(leveldb, run.keys_per_filter, searches);
     let len = run.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
     Some(Choice { millibits: Some(millibits), len, rate: f64::from(run.weight) * rate })
 }
 
-/// The longest filters of at most so many bytes each, if they can be made.
+/// The longest filters of at most this many bytes each, if they can be made.
 fn longest(run: &SortedRun, num_bytes: usize) -> Option<Choice> {
     choice(run, (num_bytes as u64).checked_mul(8000)? / run.keys_per_filter as u64, false)
 }
