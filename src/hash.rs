@@ -64,11 +64,9 @@ impl BloomHash {
     }
 }
 
-/// Hashes a user key as LevelDB's Bloom filter does.
-///
-/// Drop the 8-byte trailer of an internal key first, and do to a key what a
-/// [wrapper](crate::FilterPolicy#wrappers) does. Mirrors `BloomHash` in LevelDB's `util/bloom.cc`.
-/// Takes time linear in `key.len()`.
+/// Hashes a user key as LevelDB's Bloom filter does: for memtables, batches, and filters of plain
+/// user keys. Elsewhere [`FilterKey`](crate::FilterKey) hashes as the policy does. Mirrors
+/// `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
     BloomHash(hash(key, BLOOM_SEED))

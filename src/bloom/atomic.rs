@@ -17,7 +17,6 @@ use crate::{BloomHash, bloom_hash};
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::sync::RwLock;
-///
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
 /// let most_keys = 4_096; // until a flush
@@ -50,7 +49,6 @@ impl AtomicBloomFilter {
     }
 
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
-    ///
     /// Threads that insert the same key at the same time may all get `false`. Takes time linear in
     /// the key's length and in the number of probes.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]

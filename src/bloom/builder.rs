@@ -13,12 +13,10 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
-///
 /// let mut builder = BloomFilterBuilder::new();
 /// builder.add_key(b"apple");
 /// builder.extend(["pear", "plum"]); // or `BloomFilterBuilder::from_iter`
 /// assert_eq!(builder.len(), 3);
-///
 /// let mut filter = Vec::new();
 /// builder.finish_into(BloomFilterPolicy::new(10).tuned(), &mut filter);
 /// assert!(builder.is_empty());
@@ -73,9 +71,8 @@ impl BloomFilterBuilder {
     }
 
     /// Appends the filter that `policy` makes of the keys to `dst`, and removes the keys. Without
-    /// keys, the filter matches nothing.
-    ///
-    /// Takes time linear in the filter's length and in the number of keys times that of probes.
+    /// keys, the filter matches nothing. Takes time linear in the filter's length and in the number
+    /// of keys times that of probes.
     ///
     /// # Panics
     ///
@@ -94,8 +91,9 @@ impl<K: AsRef<[u8]>> Extend<K> for BloomFilterBuilder {
 
 impl<K: AsRef<[u8]>> FromIterator<K> for BloomFilterBuilder {
     fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
-        let hashes = keys.into_iter().map(|key| bloom_hash(key.as_ref()));
-        Self { hashes: hashes.collect() }
+        let mut builder = Self::new();
+        builder.extend(keys);
+        builder
     }
 }
 

@@ -9,7 +9,6 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, InvalidFilter};
-///
 /// let error = BloomFilter::new([6]).unwrap_err();
 /// assert!(matches!(error, InvalidFilter::TooShort { len: 1, .. }));
 /// ```
@@ -57,7 +56,6 @@ impl Error for InvalidFilter {}
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
-///
 /// let [small, large] = [100, 200].map(|num_keys| BloomFilterPolicy::new(10).shape(num_keys));
 /// let mismatch = BloomFilter::empty(small).union_with(&BloomFilter::empty(large)).unwrap_err();
 /// assert_eq!((mismatch.shape, mismatch.other), (small, large));

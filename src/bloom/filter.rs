@@ -19,10 +19,8 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// let mut bytes = Vec::new();
 /// BloomFilterPolicy::default().create_filter(&[b"apple", b"pear"], &mut bytes);
-///
 /// let filter = BloomFilter::new(&bytes)?;
 /// assert!(filter.key_may_match(b"pear"));
-///
 /// let mut matches = [false; 3];
 /// filter.keys_may_match(&["apple", "pear", "plum"], &mut matches);
 /// assert_eq!(matches, [true, true, false]);
@@ -61,9 +59,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         Ok(Self { prepared: PreparedShape::new(bits.len(), num_probes), bytes })
     }
 
-    /// Whether `key` may be among the filter's keys.
-    ///
-    /// Takes time linear in the key's length and in the number of probes. Allocates nothing.
+    /// Whether `key` may be among the filter's keys. Takes time linear in the key's length and in
+    /// the number of probes. Allocates nothing.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -128,9 +125,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// The share of bits that are set, from 0 to 1.
-    ///
-    /// About 0.45 with LevelDB's 10 bits per key, and slightly less in filters of 100,000 keys and
+    /// The share of bits that are set, from 0 to 1: about 0.45 with LevelDB's 10 bits per key, and slightly less in filters of 100,000 keys and
     /// more. Takes time linear in the filter's length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
@@ -146,7 +141,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
-    ///
     /// Takes time linear in the key's length and in the number of probes. To build a whole filter,
     /// a [`BloomFilterBuilder`](crate::BloomFilterBuilder) is faster.
     pub fn insert(&mut self, key: &[u8]) -> bool {

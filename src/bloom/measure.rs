@@ -8,10 +8,8 @@ use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
 use crate::BloomHash;
 
-/// The fewest lookups: many, since small filters differ from each other.
+/// The fewest lookups, many since small filters differ from each other, and the most, for low rates.
 const MIN_LOOKUPS: u32 = 1 << 21;
-
-/// The most lookups, for low rates.
 const MAX_LOOKUPS: u32 = 1 << 26;
 
 /// A rate with this many matches is known to 0.8%.
@@ -19,10 +17,8 @@ const ENOUGH_MATCHES: u32 = 1 << 14;
 
 impl BloomFilterShape {
     /// The share of absent random keys that filters of this shape and `num_keys` random keys match,
-    /// measured: 0.01 for 1%.
-    ///
-    /// Makes filters of keys, always the same ones, and looks others up in them. So the result is
-    /// right for any shape, also of large filters, where the textbook's formula is too low.
+    /// measured: 0.01 for 1%. Makes filters of keys, always the same ones, and looks others up in
+    /// them: right for any shape, also of large filters, where the textbook's formula is too low.
     ///
     /// The standard error is about 1% of rates above 0.02%; of far lower ones only the order of
     /// magnitude is known, or 0 returned. Takes some 20 ms, seconds for low rates or large filters,
@@ -49,9 +45,8 @@ impl BloomFilterShape {
 }
 
 impl<B: AsRef<[u8]>> BloomFilter<B> {
-    /// The share of absent random keys that this very filter matches, measured: 0.01 for 1%.
-    ///
-    /// As precise and as fast as [that of a shape](BloomFilterShape::measure_false_positive_rate).
+    /// The share of absent random keys that this very filter matches, measured: 0.01 for 1%. As
+    /// precise and as fast as [that of a shape](BloomFilterShape::measure_false_positive_rate).
     /// Looks up hashes, always the same ones, of which some may be those of the filter's keys.
     #[must_use]
     pub fn measure_false_positive_rate(&self) -> f64 {

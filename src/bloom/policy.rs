@@ -27,7 +27,6 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
-///
 /// let (policy, mut filter) = (BloomFilterPolicy::new(10), Vec::new());
 /// policy.create_filter(&[b"hello", b"world"], &mut filter);
 /// assert_eq!(filter.len(), policy.shape(2).filter_len());
@@ -58,16 +57,14 @@ impl BloomFilterPolicy {
     /// [check](crate::recipes#check-a-tables-filters-when-it-is-opened) tables of unknown origin.
     pub const NAME: &'static str = "leveldb.BuiltinBloomFilter2";
 
-    /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name.
-    ///
-    /// LevelDB up to 1.17 used it for filters by another hash, on x86: [accept
+    /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name. LevelDB
+    /// up to 1.17 used it for filters by another hash, on x86: [accept
     /// it](crate::recipes#open-a-table-by-its-policys-name) only where none wrote tables.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
-    /// A policy with LevelDB's length and number of probes for this number of bits per key.
-    ///
-    /// LevelDB recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of
-    /// keys. Mirrors `NewBloomFilterPolicy`.
+    /// A policy with LevelDB's length and number of probes for this number of bits per key: LevelDB
+    /// recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of keys.
+    /// Mirrors `NewBloomFilterPolicy`.
     #[doc(alias = "NewBloomFilterPolicy")]
     #[doc(alias = "bits_per_key")]
     #[must_use]
@@ -128,13 +125,6 @@ impl BloomFilterPolicy {
     ///
     /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
     /// `for_runs` and `for_false_positive_rate` do not count what it adds.
-    ///
-    /// ```
-    /// use leveldb_filter::BloomFilterPolicy;
-    ///
-    /// let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(48);
-    /// assert_eq!(policy.shape(4).filter_len(), 54);
-    /// ```
     #[must_use]
     pub const fn with_min_filter_len(self, len: usize) -> Self {
         Self { min_bytes: if len > 8 { len - 1 } else { 0 }, ..self }
@@ -152,10 +142,8 @@ impl BloomFilterPolicy {
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
-    ///
     /// let policy = BloomFilterPolicy::for_false_positive_rate(0.01, 1_000_000).unwrap();
     /// assert!((9_900..10_300).contains(&policy.millibits_per_key()));
-    ///
     /// assert_eq!(BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000), None);
     /// ```
     #[must_use]

@@ -18,9 +18,8 @@ use crate::{FilterKey, FilterPolicy};
 ///
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`: a
 /// corrupt filter may reject keys it contains. Readers never panic, overflow or allocate on any
-/// bytes; lookups in malformed parts answer `true`. Unlike in LevelDB, so do lookups with a
-/// `base_lg` of 64 or more (undefined in C++) and with equal offsets outside the filters ("no keys"
-/// in C++).
+/// bytes; lookups in malformed parts answer `true`, unlike in LevelDB also with a `base_lg` of 64
+/// or more (undefined in C++) and with equal offsets outside the filters ("no keys" in C++).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
@@ -42,10 +41,9 @@ pub struct FilterBlockReader<P, B> {
 impl<P: Copy, B: ?Sized> Copy for FilterBlockReader<P, &B> {}
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads where the filters of a block are, in constant time.
-    ///
-    /// `contents` is the block without the 5-byte trailer (compression type and checksum) that
-    /// follows it in the file, and `policy` the one that the table's metaindex block names.
+    /// Reads where the filters of a block are, in constant time. `contents` is the block without the
+    /// 5-byte trailer (compression type and checksum) that follows it in the file, and `policy` the
+    /// one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         Self { footer: Footer::parse(contents.as_ref()), policy, contents }

@@ -10,10 +10,8 @@ use super::{
     BLOOM_SEED, BloomHash, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail,
 };
 
-/// How many keys of one length are hashed side by side.
+/// How many keys are hashed side by side: those of one length, and with as many blocks.
 const GROUP: usize = 8;
-
-/// How many keys with the same number of blocks are hashed side by side.
 const LANES: usize = 4;
 
 /// The most keys that are sorted at once.

@@ -11,10 +11,10 @@
 //!   filter of more bits they fall on few bits, which are mostly set, and some queries have their
 //!   other probes there, too.
 //!
-//! Compared with the measured rates of 95 shapes, of tuned lengths for 30,000 to a million keys,
-//! the form is 5% off in the mean and 17% at most, and the textbook up to 3.6 times too low; with
-//! those of 195 shapes for 1 to 32 keys, 9% in the mean, and the textbook twice too low in the
-//! median, up to 3,000 times. A simulation is right for any shape, but takes 20 ms.
+//! The form is 5% off in the mean of 95 measured rates, of tuned lengths for 30,000 to a million
+//! keys, and 9% in that of 195, of 1 to 32 keys. The textbook is up to 3.6 times too low for the
+//! former, and thousands of times for the latter. A simulation is right for any shape, but takes
+//! 20 ms.
 
 use crate::bloom::shape::{NUM_HASHES, float};
 

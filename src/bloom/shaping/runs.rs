@@ -11,7 +11,6 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
-///
 /// let levels = [1, 10, 100].map(|num_filters| SortedRun::new(num_filters, 20_000));
 /// let policies = BloomFilterPolicy::for_runs(111 * 25_001, &levels); // as with 10 bits per key
 /// let bits_per_key = policies.iter().map(|policy| policy.unwrap().millibits_per_key() / 1000);
