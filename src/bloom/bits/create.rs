@@ -1,6 +1,6 @@
 //! Making a filter of many keys.
 
-use super::many::{BATCH, Batch, Hashed, MANY, SMALL_BATCH};
+use super::many::{BATCH, Batch, Hashed, MANY};
 use super::one::word_of;
 use super::probes::PreparedShape;
 use crate::bloom::shape::BloomFilterShape;
@@ -59,16 +59,8 @@ impl<'a> Maker<'a> {
 
     /// Adds keys, or keys by their hashes.
     pub(crate) fn add<T: Hashed>(&mut self, keys: &[T]) {
-        if keys.len() <= SMALL_BATCH {
-            self.set_bits::<SMALL_BATCH, T>(keys);
-        } else {
-            self.set_bits::<BATCH, T>(keys);
-        }
-    }
-
-    fn set_bits<const N: usize, T: Hashed>(&mut self, keys: &[T]) {
-        let mut batch = Batch::<N>::new(self.prepared);
-        for keys in keys.chunks(N) {
+        let mut batch = Batch::new(self.prepared);
+        for keys in keys.chunks(BATCH) {
             batch.start(keys);
             while let Some(two_probes) = batch.next_positions() {
                 for positions in two_probes {

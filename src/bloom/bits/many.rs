@@ -4,12 +4,9 @@ use super::probes::{Divisor, PreparedShape, ProbeSeq, bit};
 use crate::hash::hash_many;
 use crate::{BloomHash, bloom_hash};
 
-/// The keys of a [`Batch`]: enough to hide the latency of a step behind other keys, few enough for
-/// the first-level cache.
-pub(crate) const BATCH: usize = 128;
-
-/// The keys of a small batch: clearing arrays of [`BATCH`] would cost more than it saves.
-pub(crate) const SMALL_BATCH: usize = 32;
+/// The most keys of a [`Batch`]: enough to hide the latency of a step behind other keys, and few
+/// enough that clearing its arrays for 16 keys costs little.
+pub(crate) const BATCH: usize = 64;
 
 /// Fewer keys take less time one at a time: the benchmarks "batches" and "create" show it.
 pub(super) const MANY: usize = 16;
@@ -51,35 +48,37 @@ pub(crate) fn may_match<T: Hashed>(
         for (key, matches) in keys.iter().zip(matches) {
             *matches = prepared.may_match(|index| bits.get(index).copied(), key.bloom_hash());
         }
-    } else if keys.len() <= SMALL_BATCH {
-        Batch::<SMALL_BATCH>::may_match(prepared, bits, keys, matches);
     } else {
-        Batch::<BATCH>::may_match(prepared, bits, keys, matches);
+        let mut batch = Batch::new(prepared);
+        for (keys, matches) in keys.chunks(BATCH).zip(matches.chunks_mut(BATCH)) {
+            batch.start(keys);
+            batch.look_up(bits, matches);
+        }
     }
 }
 
-/// The probes of up to `N` keys, two of each key at a time, in loops that the compiler turns into
+/// The probes of up to [`BATCH`] keys, two of each key at a time, in loops that the compiler turns into
 /// vector instructions: `(start next_positions*)*`.
-pub(super) struct Batch<const N: usize> {
+pub(super) struct Batch {
     prepared: PreparedShape,
     divisor: Divisor,
     /// How many probes each key has left.
     probes_left: u8,
     len: usize,
     /// For each key's next probe.
-    hashes: [BloomHash; N],
-    deltas: [u32; N],
-    positions: [[u32; N]; 2],
+    hashes: [BloomHash; BATCH],
+    deltas: [u32; BATCH],
+    positions: [[u32; BATCH]; 2],
 }
 
-impl<const N: usize> Batch<N> {
+impl Batch {
     pub(super) fn new(prepared: PreparedShape) -> Self {
-        let (divisor, hashes) = (Divisor::new(prepared), [BloomHash::default(); N]);
-        let (deltas, positions) = ([0; N], [[0; N]; 2]);
+        let (divisor, hashes) = (Divisor::new(prepared), [BloomHash::default(); BATCH]);
+        let (deltas, positions) = ([0; BATCH], [[0; BATCH]; 2]);
         Self { prepared, divisor, probes_left: 0, len: 0, hashes, deltas, positions }
     }
 
-    /// Starts over with these keys, at most `N`.
+    /// Starts over with these keys, at most [`BATCH`].
     pub(super) fn start<T: Hashed>(&mut self, keys: &[T]) {
         (self.probes_left, self.len) = (self.prepared.count, keys.len());
         T::hash_all(keys, &mut self.hashes[..keys.len()]);
@@ -101,24 +100,10 @@ impl<const N: usize> Batch<N> {
         Some([first, if num_probes == 2 { second } else { &[] }])
     }
 
-    /// Writes for each of any number of keys whether all its bits are set.
-    fn may_match<T: Hashed>(
-        prepared: PreparedShape,
-        bits: &[u8],
-        keys: &[T],
-        matches: &mut [bool],
-    ) {
-        let mut batch = Self::new(prepared);
-        for (keys, matches) in keys.chunks(N).zip(matches.chunks_mut(N)) {
-            batch.start(keys);
-            batch.look_up(bits, matches);
-        }
-    }
-
     /// Writes for each key since [`start`](Self::start) whether all its bits are set.
     fn look_up(&mut self, bits: &[u8], matches: &mut [bool]) {
         // Of each answer, the lowest bit is 1 if all bits were set so far; the others mean nothing.
-        let answers = &mut [u8::MAX; N][..matches.len()];
+        let answers = &mut [u8::MAX; BATCH][..matches.len()];
         // Two probes for all keys rule out most absent ones.
         if let Some(positions) = self.next_positions() {
             and_bits(bits, positions, answers);
@@ -126,14 +111,14 @@ impl<const N: usize> Batch<N> {
 
         // The remaining keys go on one at a time, unless they are many or have no probes left.
         // Their number fits a byte; summing wider integers would make the whole lookup slower.
-        const { assert!(N <= u8::MAX as usize) };
+        const { assert!(BATCH <= u8::MAX as usize) };
         let keys_left: u8 = answers.iter().map(|answer| answer & 1).sum();
         if self.probes_left == 0 || usize::from(keys_left) > matches.len() / 2 {
             while let Some(positions) = self.next_positions() {
                 and_bits(bits, positions, answers);
             }
         } else {
-            for &key in indices_of_odd(answers, &mut [0; N]) {
+            for &key in indices_of_odd(answers, &mut [0; BATCH]) {
                 let key = usize::from(key);
                 let probes = ProbeSeq { delta: self.deltas[key], hash: self.hashes[key].0 };
                 let byte = |index: usize| bits.get(index).copied();
@@ -167,10 +152,10 @@ fn and_two_bits(bits: &[u8], first: &[u32], second: &[u32], answers: &mut [u8]) 
 }
 
 /// The indices of odd numbers, found without a branch that depends on one.
-fn indices_of_odd<'a, const N: usize>(numbers: &[u8], indices: &'a mut [u8; N]) -> &'a [u8] {
+fn indices_of_odd<'a>(numbers: &[u8], indices: &'a mut [u8; BATCH]) -> &'a [u8] {
     let mut len = 0;
     for (index, number) in (0..).zip(numbers) {
-        indices[len % N] = index;
+        indices[len % BATCH] = index;
         len += usize::from(number & 1);
     }
     &indices[..len]
