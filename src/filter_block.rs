@@ -59,7 +59,17 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// A builder of LevelDB's blocks: with a filter by `policy` for each 2 KiB of data blocks.
     #[must_use]
     pub const fn new(policy: P) -> Self {
-        Self::with(policy, 11, false) // LevelDB's 2 KiB
+        Self {
+            policy,
+            base_lg: 11, // LevelDB's 2 KiB
+            has_long_ranges: false,
+            hashes: Vec::new(),
+            keys: Vec::new(),
+            ends: Vec::new(),
+            result: Vec::new(),
+            filter_offsets: Vec::new(),
+            is_poisoned: false,
+        }
     }
 
     /// A builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 63 makes one
@@ -71,7 +81,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
         assert!(base_lg < 64, "base_lg above 63");
-        Self::with(policy, base_lg, false)
+        let mut builder = Self::new(policy);
+        builder.base_lg = base_lg;
+        builder
     }
 
     /// A builder with filters of several thousand keys, however long the values: recommended, with
@@ -82,28 +94,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// [`start_block`](Self::start_block) doubles the range until the new data block is in it, too.
     /// A range that starts without keys does not widen.
     ///
-    /// A filter of few keys, such as a table's last, is as long as 1,000 keys need: 1,251 bytes at
-    /// 10 bits per key. The policy gets their hashes over and over; one without
-    /// [hashes](FilterPolicy::by_hash) gets each key once.
-    ///
-    /// A lookup in a longer filter reads up to a cache line for each probe, not one or two in all.
+    /// A filter of few keys, such as a table's last, is as long as 1,000 keys need, 1.25 KB at 10
+    /// bits per key: the policy gets their hashes over and over. One without
+    /// [hashes](FilterPolicy::by_hash) gets each key once. A lookup in a longer filter reads up to
+    /// a cache line for each probe, not one or two in all.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
-        Self::with(policy, LONG_BASE_LG, true)
-    }
-
-    const fn with(policy: P, base_lg: u8, has_long_ranges: bool) -> Self {
-        Self {
-            policy,
-            base_lg,
-            has_long_ranges,
-            hashes: Vec::new(),
-            keys: Vec::new(),
-            ends: Vec::new(),
-            result: Vec::new(),
-            filter_offsets: Vec::new(),
-            is_poisoned: false,
-        }
+        let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
+        builder.has_long_ranges = true;
+        builder
     }
 
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.

@@ -30,9 +30,9 @@ use crate::BloomHash;
 ///
 /// # In an engine that takes a filter policy
 ///
-/// LevelDB and rusty-leveldb drop the trailers of internal keys themselves. Give them the plain
-/// [`BloomFilterPolicy`](crate::BloomFilterPolicy): `InternalKeyPolicy` would drop 8 bytes more,
-/// and other readers of the tables would miss keys. The [recipes](crate::recipes) have the code.
+/// LevelDB and rusty-leveldb drop the trailers of internal keys themselves: [give
+/// them](crate::recipes#rusty-leveldb) the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy).
+/// `InternalKeyPolicy` would drop 8 bytes more, and other readers of the tables would miss keys.
 #[doc(alias = "comparator")]
 #[doc(alias = "prefix")]
 #[doc(alias = "wrapper")]

@@ -157,10 +157,10 @@ impl BloomFilterPolicy {
     /// filters allow.
     ///
     /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
-    /// most of the sum, of random keys, [as in
+    /// most of the sum, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
-    /// three levels of ever ten times the keys have about 2.2 times, four 2.9 times fewer false
-    /// positives than with LevelDB's 10 bits per key. For filters of 100 keys and more.
+    /// of random keys, three levels of ever ten times the keys have about 2.2 times, four 2.9 times
+    /// fewer false positives than with LevelDB's 10 bits per key. For filters of 100 keys and more.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take at
     /// most `total_len` bytes, the probe counts included, and fewer where more would hardly help,
@@ -262,19 +262,17 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 }
 
+/// By the keys' [`bloom_hash`].
 impl HashPolicy for BloomFilterPolicy {
-    /// The key's [`bloom_hash`].
     #[inline]
     fn key_hash(&self, key: &[u8]) -> BloomHash {
         bloom_hash(key)
     }
 
-    /// [`create_filter`](FilterPolicy::create_filter) by the keys' [`bloom_hash`], in any order.
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
         create(self.shape(hashes.len()), hashes, dst);
     }
 
-    /// [`key_may_match`](FilterPolicy::key_may_match) for the key with this [`bloom_hash`].
     #[inline]
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {

@@ -14,10 +14,9 @@ use super::{
 const GROUP: usize = 8;
 const LANES: usize = 4;
 
-/// The most keys that are sorted at once.
+/// The most keys that are sorted at once, and the classes by their number of blocks, of which the
+/// last has all longer keys, too.
 const MAX_SORTED: usize = 128;
-
-/// The classes of keys by their number of blocks; the last has all longer keys, too.
 const CLASSES: usize = 8;
 
 /// Hashes many user keys for lookups in several filters: writes the

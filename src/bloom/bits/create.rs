@@ -101,11 +101,10 @@ fn set_bit(bits: &mut [u8], position: u32) {
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }
 
-/// The bits of a region: with its pending positions it fills a second-level cache of 512 KiB.
+/// The bits of a region, and its most pending positions, half of its memory: together they fill a
+/// second-level cache of 512 KiB.
 const REGION_BITS_LOG2: u32 = 21;
 const REGION_BITS: usize = 1 << REGION_BITS_LOG2;
-
-/// The most pending positions of a region: half of its memory.
 const MAX_PENDING: usize = REGION_BITS / 8 / 2 / size_of::<u32>();
 
 /// Gathers positions by region of the filter, to set many bits of one region at a time.

@@ -39,10 +39,9 @@ const LARGE_QUOTIENT: usize = 128;
 
 /// One byte in this many may be given up for a good length, up to 3 bytes. Fitted to filters of 16
 /// to 100 keys with 6 to 14 bits each: the kinds match 16.0% in the mean, without 17.5%, and random
-/// keys, which pay 5% for each 1% of the length, 2.42% and 2.37%.
+/// keys, which pay 5% for each 1% of the length, 2.42% and 2.37%. The second number is for lengths
+/// of which it is more than 3 bytes; 35 to 200 do the same.
 const SHORTER: usize = 15;
-
-/// The same for lengths of which this is more than 3 bytes. Fitted as well; 35 to 200 do the same.
 const SHORTER_IF_LONG: usize = 50;
 
 /// From this many bits on third probes decide: all their values, below 2<sup>32</sup>, meet in
@@ -87,19 +86,15 @@ pub(in crate::bloom) fn tuned_shape(
     }
 }
 
-/// The shape without a least length. From [`MANY_BITS`] on only `searches` finds the length;
+/// The shape without a least length. From [`MANY_BITS`] on only a `search` finds the length;
 /// without it, which is faster, LevelDB's is taken.
-pub(super) fn choose_shape(
-    leveldb: BloomFilterShape,
-    num_keys: usize,
-    searches: bool,
-) -> RatedShape {
+pub(super) fn choose_shape(leveldb: BloomFilterShape, num_keys: usize, search: bool) -> RatedShape {
     if num_keys == 0 || leveldb.num_bits() > NUM_HASHES {
         return RatedShape { shape: leveldb, rate: f64::from(num_keys > 0) };
     }
     let num_bytes = match leveldb.num_bytes {
         most if leveldb.num_bits() < MANY_BITS => choose_short_length(most),
-        most if searches => choose_long_length(most),
+        most if search => choose_long_length(most),
         most => most,
     };
     choose_probes(num_bytes, leveldb.num_probes, num_keys)
