@@ -91,26 +91,6 @@ fn a_builder_with_capacity_takes_one_allocation_and_4_bytes_for_each_key() {
 }
 
 #[test]
-fn a_filter_above_8_mib_takes_scratch_memory_of_half_its_size() {
-    const MIB: usize = 1 << 20;
-    let scratch = |num_bytes: usize| {
-        // Fewer than 16 keys take none.
-        let policy = BloomFilterPolicy::from_millibits_per_key(num_bytes * 8_000 / 16);
-        let mut dst = Vec::new();
-        let peak = peak_bytes(|| policy.create_filter(&[b"fig".as_slice(); 16], &mut dst));
-        assert_eq!(dst.len(), num_bytes + 1);
-        peak - dst.capacity()
-    };
-    assert_eq!(scratch(8 * MIB), 0);
-    let above = [1, 2, 3, 7, 8, 131071, 131072, 131073, 524288].map(|more| 8 * MIB + more);
-    for num_bytes in above.into_iter().chain([9, 15, 31].map(|mib| mib * MIB + 4099)) {
-        // 128 KiB and a length for each 256 KiB.
-        let of_region = MIB / 8 + size_of::<usize>();
-        assert_eq!(scratch(num_bytes), num_bytes.div_ceil(MIB / 4) * of_region, "{num_bytes}");
-    }
-}
-
-#[test]
 fn hashes_and_lookups_allocate_nothing() {
     let keys = keys(300);
     let mut hashes = vec![BloomHash::default(); keys.len()];

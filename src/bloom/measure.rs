@@ -37,7 +37,6 @@ impl BloomFilterShape {
             for start in (0..num_keys).step_by(BATCH) {
                 maker.add(&trial.draw()[..BATCH.min(num_keys - start)]);
             }
-            maker.finish();
             trial.look_up(&BloomFilter { bytes: &bytes, prepared }, lookups_per_filter);
         }
         trial.rate()

@@ -239,7 +239,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for `keys.len()` keys.
     ///
     /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's
-    /// length. Allocates for `dst`, and scratch memory for filters above 8 MiB. Panics as `shape`.
+    /// length. Allocates for `dst` only. Panics as `shape`.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         create(self.shape(keys.len()), keys, dst);
     }

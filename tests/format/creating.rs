@@ -37,8 +37,7 @@ fn large_filters_have_leveldbs_bytes() {
     }
 }
 
-/// Keys whose bits are close together or come in the order of their positions, and random keys in
-/// numbers that fill the queue of each region of a filter above 8 MiB.
+/// Random keys, and keys whose bits are close together or come in the order of their positions.
 #[test]
 fn large_filters_of_many_and_of_clustered_keys_have_leveldbs_bytes() {
     let random = random_hashes(70_000, 5);

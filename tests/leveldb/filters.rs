@@ -46,7 +46,7 @@ fn filters_are_created_byte_for_byte() {
     for (cases, bits_per_key, keys) in [
         (1_500, 0..=100_u32, any_keys(100)),
         (40, 0..=100, many_keys(0..=50_000)),
-        // Above the cache.
+        // Megabytes.
         (1, 90..=100, many_keys(750_000..=1_000_000)),
     ] {
         check(cases, (bits_per_key, keys), |leveldb, (bits_per_key, keys)| {
@@ -83,7 +83,7 @@ fn arbitrary_filters_get_leveldbs_answers() {
     for (cases, num_lookups, filter, keys) in [
         (1_000, 125_000, any_filter(0..=100), any_keys(300)),
         (1_000, 125_000, any_filter(0..=5_000), any_keys(300)),
-        // Above the cache.
+        // Megabytes.
         (30, 200_000, any_filter((8 << 20) + 2..=16 << 20), many_keys(0..=50_000)),
     ] {
         let tally = Tally::default();

@@ -8,9 +8,7 @@ use crate::bloom::shape::BloomFilterShape;
 /// Appends a filter of keys, or of keys by their hashes, to `dst`.
 pub(crate) fn create<T: Hashed>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {
     if keys.len() >= MANY {
-        let mut maker = Maker::new(shape, dst);
-        maker.add(keys);
-        maker.finish();
+        Maker::new(shape, dst).add(keys);
     } else if shape.num_bytes == 8 {
         // LevelDB's up to 6 keys: a word, whose remainders take no division.
         let set = |word, key: &T| word | word_of(key.bloom_hash(), shape.num_probes);
@@ -36,25 +34,17 @@ fn append_empty(shape: BloomFilterShape, dst: &mut Vec<u8>) -> (&mut [u8], Prepa
     (&mut dst[start..end], PreparedShape::new(shape.num_bytes, shape.num_probes))
 }
 
-/// The longest filter whose bits are set as they come: longer ones are in no cache, where each
-/// would wait for memory.
-const MAX_CACHED_BYTES: usize = 8 << 20;
-
-/// Makes a filter of many keys that come in slices: `new add* finish`.
+/// Makes a filter of many keys that come in slices.
 pub(crate) struct Maker<'a> {
     bits: &'a mut [u8],
     prepared: PreparedShape,
-    /// For a filter larger than the cache.
-    regions: Option<Regions>,
 }
 
 impl<'a> Maker<'a> {
     /// Appends an empty filter to `dst`.
     pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {
         let (bits, prepared) = append_empty(shape, dst);
-        let is_large = bits.len() > MAX_CACHED_BYTES;
-        let regions = is_large.then(|| Regions::new(bits.len()));
-        Self { bits, prepared, regions }
+        Self { bits, prepared }
     }
 
     /// Adds keys, or keys by their hashes.
@@ -64,19 +54,9 @@ impl<'a> Maker<'a> {
             batch.start(keys);
             while let Some(two_probes) = batch.next_positions() {
                 for positions in two_probes {
-                    match &mut self.regions {
-                        Some(regions) => regions.set_all(self.bits, positions),
-                        None => set_all(self.bits, positions),
-                    }
+                    set_all(self.bits, positions);
                 }
             }
-        }
-    }
-
-    /// Sets the remaining bits.
-    pub(crate) fn finish(self) {
-        if let Some(mut regions) = self.regions {
-            (0..regions.lens.len()).for_each(|region| regions.flush(self.bits, region));
         }
     }
 }
@@ -99,45 +79,4 @@ fn set_bit(bits: &mut [u8], position: u32) {
     static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     // A table, because on some processors each shift of a byte waits for the one before.
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
-}
-
-/// The bits of a region, and its most pending positions, half of its memory: together they fill a
-/// second-level cache of 512 KiB.
-const REGION_BITS_LOG2: u32 = 21;
-const REGION_BITS: usize = 1 << REGION_BITS_LOG2;
-const MAX_PENDING: usize = REGION_BITS / 8 / 2 / size_of::<u32>();
-
-/// Gathers positions by region of the filter, to set many bits of one region at a time.
-struct Regions {
-    /// [`MAX_PENDING`] slots for each region.
-    pending: Vec<u32>,
-    /// The slots in use of each region.
-    lens: Vec<usize>,
-}
-
-impl Regions {
-    fn new(num_bytes: usize) -> Self {
-        // Positions are below 2^32.
-        let num_regions = num_bytes.div_ceil(REGION_BITS / 8).min(1 << (32 - REGION_BITS_LOG2));
-        Self { pending: vec![0; num_regions * MAX_PENDING], lens: vec![0; num_regions] }
-    }
-
-    fn set_all(&mut self, bits: &mut [u8], positions: &[u32]) {
-        for &position in positions {
-            let region = (position >> REGION_BITS_LOG2) as usize;
-            let len = &mut self.lens[region];
-            self.pending[region * MAX_PENDING + *len] = position;
-            *len += 1;
-            if *len == MAX_PENDING {
-                self.flush(bits, region);
-            }
-        }
-    }
-
-    /// Sets the bits at a region's pending positions.
-    fn flush(&mut self, bits: &mut [u8], region: usize) {
-        let len = std::mem::take(&mut self.lens[region]);
-        let start = region * MAX_PENDING;
-        set_all(bits, &self.pending[start..start + len]);
-    }
 }
