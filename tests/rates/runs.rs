@@ -1,66 +1,10 @@
-//! A budget divided between sorted runs, compared with equal bits and with all ways to divide it.
+//! A budget divided between sorted runs, compared with equal bits.
 
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
 use crate::common::measure::{Effort, Rate, false_positive_rate};
 use crate::common::runs::{Run, policies, sorted_runs, total_len};
-use crate::common::{drawn, log_uniform, of_any_magnitude};
-
-fn rate(policy: Option<BloomFilterPolicy>, num_keys: usize, effort: Effort) -> f64 {
-    policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort).mean)
-}
-
-fn sum(policies: &[Option<BloomFilterPolicy>], runs: &[Run], effort: Effort) -> f64 {
-    policies.iter().zip(runs).map(|(&policy, &(_, num_keys))| rate(policy, num_keys, effort)).sum()
-}
-
-/// The bytes that a run can take, in steps of half a bit per key, and with each the rate and the
-/// policy of its filters.
-fn choices(
-    &(num_filters, num_keys): &Run,
-    effort: Effort,
-) -> Vec<(usize, f64, Option<BloomFilterPolicy>)> {
-    let choices = (1000..=30_000).step_by(500).map(|millibits| {
-        let policy = BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
-        let len = num_filters * policy.shape(num_keys).filter_len();
-        (len, rate(Some(policy), num_keys, effort), Some(policy))
-    });
-    [(0, 1.0, None)].into_iter().chain(choices).collect()
-}
-
-/// The sums of rates of two random runs over the least sum of any combination of their [`choices`],
-/// sorted.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
-fn over_least(count: usize, keys: [f64; 2], effort: Effort) -> Vec<f64> {
-    let mut filters = log_uniform(1.0, 1000.0, 1).map(|n| n as usize);
-    let mut keys = log_uniform(keys[0], keys[1], 2).map(|n| n as usize);
-    let mut draw = || (filters.next().expect("endless"), keys.next().expect("endless"));
-    let budgets = log_uniform(3.0, 16.0, 3).take(count);
-    let ratios = budgets.map(|bits_per_key| {
-        let runs: [Run; 2] = [draw(), draw()];
-        let num_keys: usize = runs.iter().map(|&(filters, keys)| filters * keys).sum();
-        let budget = num_keys * (bits_per_key * 1000.0) as usize / 8000;
-        let [first, second] = runs.map(|run| choices(&run, effort));
-        let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
-        let affordable = pairs.filter(|(a, b)| a.0 + b.0 <= budget);
-        let (a, b) = affordable.min_by(|x, y| (x.0.1 + x.1.1).total_cmp(&(y.0.1 + y.1.1))).unwrap();
-        // Measured again, as the least of many sums is mostly one that was measured too low.
-        let (matches, max_lookups) = (4 * effort.matches, 4 * effort.max_lookups);
-        let [sum, least] = [policies(budget, &runs), vec![a.2, b.2]]
-            .map(|policies| sum(&policies, &runs, Effort { matches, max_lookups }));
-        sum / least
-    });
-    let mut ratios: Vec<_> = ratios.collect();
-    ratios.sort_by(f64::total_cmp);
-    println!("sums over the least possible: {ratios:.3?}");
-    ratios
-}
-
-#[test]
-fn sums_of_rates_are_near_the_least_possible() {
-    let ratios = over_least(4, [500.0, 6000.0], Effort { matches: 1000, max_lookups: 1 << 15 });
-    assert!(ratios[3] <= 1.06, "{ratios:?}");
-}
+use crate::common::{drawn, of_any_magnitude};
 
 #[test]
 fn runs_that_cannot_have_filters_get_none() {
