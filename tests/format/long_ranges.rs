@@ -5,8 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::block_builder::{add_and_finish, build, build_by_reference};
-use crate::common::OfKeys;
 use crate::common::strategies::{DataBlocks, any_policy, config};
+use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -76,4 +76,19 @@ fn long_ranges_widen_to_2_to_the_63_at_most() {
     let reader = FilterBlockReader::new(POLICY, builder.finish());
     assert_eq!((reader.base_lg(), reader.num_filters()), (63, 2));
     assert!(reader.key_may_match(0, b"fig") && reader.key_may_match(u64::MAX, b"lime"));
+}
+
+#[test]
+fn values_of_5_000_bytes_share_a_filter_for_each_32_mib_and_small_tables_begin_anew() {
+    let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
+    let blocks = data_blocks(&vec![(5_000, 1); 20_000]);
+    for (num_blocks, base_lg) in [(20_000, 25), (1, 19), (10, 19), (999, 23)] {
+        let contents = add_and_finish(&mut builder, &blocks[..num_blocks].to_vec());
+        assert_eq!(contents.last(), Some(&base_lg));
+        let filter = FilterBlockReader::new(POLICY, &contents).filter(0).map(<[u8]>::to_vec);
+        let keys: Vec<_> = blocks[..num_blocks].iter().flat_map(|(_, keys)| keys).collect();
+        let repeated: Vec<_> = keys.iter().cycle().take(1_000).collect();
+        let expected = create_filter(POLICY.tuned(), &repeated);
+        assert!(num_blocks > 1_000 || filter == Some(expected), "{num_blocks} keys");
+    }
 }
