@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
     match num_lost {
         Ok(0) => Ok(()),
         Ok(_) => Err(io::Error::other("the engine lost keys")),
-        // Whoever reads the output has seen enough.
+        // The reader of the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(error),
     }
