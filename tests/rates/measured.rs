@@ -10,9 +10,8 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 /// which formulas fail.
 type Shape = (usize, usize, Option<u8>);
 
-const SHAPES: [Shape; 13] = [
+const SHAPES: [Shape; 12] = [
     (10_000, 1, None),
-    (24_000, 8, None),
     (10_000, 166, None),
     (10_000, 1_000, Some(2)),
     (10_000, 20_000, None),
@@ -27,10 +26,11 @@ const SHAPES: [Shape; 13] = [
 ];
 
 /// Shapes for few keys, whose filters differ most.
-const DIFFERENT: [Shape; 8] = [
+const DIFFERENT: [Shape; 9] = [
     (57_000, 1, None),
     (57_000, 1, Some(2)),
     (31_000, 3, None),
+    (24_000, 8, None),
     (5_000, 15, None),
     (5_000, 8, Some(10)),
     (1_000, 40, Some(30)),
@@ -59,7 +59,7 @@ fn rates_are_measured_to_a_twentieth_for_any_shape() {
 
 #[test]
 fn rates_of_few_keys_are_measured_to_3_per_cent() {
-    assert_measures(&DIFFERENT, Effort { matches: 100_000, max_lookups: 1 << 21 }, 0.03);
+    assert_measures(&DIFFERENT, Effort { matches: 100_000, max_lookups: 1 << 23 }, 0.03);
 }
 
 #[test]
