@@ -25,7 +25,7 @@ fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
 #[test]
 fn large_filters_have_leveldbs_bytes() {
     let keys = keys_with_hashes(&random_hashes(7000, 3));
-    for num_bytes in [1 << 20, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 25 << 19] {
+    for num_bytes in [1 << 20, 25 << 19] {
         let bits_per_key = (15_000..40_000).find(|bits_per_key| num_bytes * 8 % bits_per_key < 8);
         let bits_per_key = bits_per_key.expect("a number that leaves few bits over");
         let policy = BloomFilterPolicy::new(bits_per_key);
@@ -33,31 +33,6 @@ fn large_filters_have_leveldbs_bytes() {
         assert_eq!(policy.shape(num_keys).filter_len(), num_bytes + 1);
         for num_probes in [1, 7, 30] {
             assert_makes_as_reference(policy.with_num_probes(num_probes), &keys[..num_keys]);
-        }
-    }
-}
-
-/// Random keys, and keys whose bits are close together or come in the order of their positions.
-#[test]
-fn large_filters_of_many_and_of_clustered_keys_have_leveldbs_bytes() {
-    let random = random_hashes(70_000, 5);
-    let policy = BloomFilterPolicy::new(1000).with_num_probes(30);
-    assert_makes_as_reference(policy, &keys_with_hashes(&random));
-
-    let random = &random[..20_000];
-    let mut ascending = random.to_vec();
-    ascending.sort_unstable();
-    let descending = ascending.iter().rev().copied().collect();
-    let close = random.iter().map(|hash| hash % 4096).collect();
-    // Steps between probes of 0, the smallest above it, and the largest.
-    let same = |hash| vec![hash; 20_000];
-    for hashes in [ascending, descending, close, same(0), same(1 << 17), same(u32::MAX)] {
-        let keys = keys_with_hashes(&hashes);
-        for num_probes in [1, 6, 30] {
-            let policy = BloomFilterPolicy::new(4000).with_num_probes(num_probes);
-            let num_bytes = policy.shape(keys.len()).filter_len() - 1;
-            let expected = reference::create_filter_of_len(num_bytes, num_probes, &hashes);
-            assert!(create_filter(policy, &keys) == expected, "{num_probes} probes");
         }
     }
 }

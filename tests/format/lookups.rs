@@ -44,23 +44,6 @@ fn filters_below_two_bytes_are_too_short_and_probe_counts_above_30_reserved() {
 }
 
 #[test]
-fn filters_above_8_mib_with_any_number_of_probes_answer_as_leveldb() {
-    // With half of the bits set, many keys fail only at a late probe.
-    let pattern = noise(4099, 9);
-    for num_bytes in [8 << 20, (8 << 20) + 1] {
-        let mut bytes: Vec<u8> = pattern.iter().copied().cycle().take(num_bytes + 1).collect();
-        for num_probes in 0..=30 {
-            bytes[num_bytes] = num_probes;
-            let hashes = random_hashes(300, num_probes.into());
-            for &hash in &hashes[..100] {
-                reference::insert_hash(hash, &mut bytes);
-            }
-            assert_hashes_answer_as_reference(&bytes, &hashes);
-        }
-    }
-}
-
-#[test]
 fn filters_around_four_billion_bits_answer_as_leveldb() {
     let edges = [u32::MAX, u32::MAX - 7, u32::MAX - 8, 1 << 31, 0xbc9f1d34, 8, 7, 0];
     // At the last length, a remainder by a 64-bit reciprocal of the bits would be off by one.
