@@ -107,7 +107,7 @@ impl BlockHandle {
             UNCOMPRESSED => Ok(prefix(block, len)),
             SNAPPY => snappy::decompress(&block[..len])
                 .map(Cow::Owned)
-                .map_err(|error| TableError::CorruptSnappy { offset, error }),
+                .map_err(|why| TableError::CorruptSnappy { offset, why }),
             compression => Err(TableError::UnknownCompression { compression }),
         }
     }

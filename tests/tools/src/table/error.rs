@@ -4,8 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use super::snappy::SnappyError;
-
 const REMEDY: &str = "restore a backup, or let RepairDB save the other blocks";
 
 /// Why a file cannot be read as a table.
@@ -19,7 +17,7 @@ pub(crate) enum TableError {
     OutsideFile { offset: u64, size: u64 },
     ChecksumMismatch { offset: u64 },
     UnknownCompression { compression: u8 },
-    CorruptSnappy { offset: u64, error: SnappyError },
+    CorruptSnappy { offset: u64, why: &'static str },
     CorruptBlock { offset: u64 },
     OutOfOrder { offset: u64 },
     TooManyKeyBytes { max: u64 },
@@ -59,8 +57,8 @@ impl fmt::Display for TableError {
                      uncompressed blocks can be read"
                 )
             }
-            Self::CorruptSnappy { offset, error } => {
-                write!(f, "the block at offset {offset} is not valid Snappy data: {error}")
+            Self::CorruptSnappy { offset, why } => {
+                write!(f, "the block at offset {offset} is not valid Snappy data: {why}")
             }
             Self::CorruptBlock { offset } => {
                 write!(f, "the entries of the block at offset {offset} are corrupt")

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io;
 
 use crate::table::block::SNAPPY;
-use crate::table::snappy::SnappyError;
 use crate::table::writer::{block, handle};
 use crate::table::{Source, Table, TableError};
 use crate::tests::contents::{Contents, repeated};
@@ -83,7 +82,7 @@ fn each_kind_of_damage_has_its_error() {
     for (file, error) in [
         (
             with_snappy(b"\x02\x04a"),
-            TableError::CorruptSnappy { offset: 0, error: SnappyError::Truncated },
+            TableError::CorruptSnappy { offset: 0, why: "it ends within a literal or a copy" },
         ),
         (whole.to_file_of_type(2), TableError::UnknownCompression { compression: 2 }),
         (with_index(block(&[(0, b"q", b"")])), TableError::CorruptHandle),
