@@ -1,8 +1,7 @@
-//! The keys to look up: a sample of a database's own, and absent ones between them.
+//! The keys to look up: a sample of a database's own, and missing ones between them.
 //!
 //! However large the database and its keys are, memory holds only the sample, at most 64 MB with
-//! all that is made of it, and twice a table's index and a data block. Only the blocks that the
-//! sample is drawn from, or that could contain its keys, are read.
+//! all that is made of it, and twice a table's index and a data block.
 
 use std::collections::BTreeMap;
 
@@ -31,10 +30,7 @@ pub(crate) struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// A sample with at most `max_missing` missing keys.
     pub(crate) fn draw(ranges: Ranges<'a>, max_missing: usize) -> Self {
-        let (mut existing, is_all) = drawn(&ranges);
-        find(&ranges, &mut existing);
-        // A key counts only where `Get` finds it.
-        existing.retain(|key| key.found_in == key.drawn_from);
+        let (existing, is_all) = drawn(&ranges);
         let (missing, is_guess) = missing(&ranges, &existing, max_missing.min(MAX_KEYS));
         let keys = Kinds { missing, existing };
         let num_lookups = keys.each_ref().map(|keys| float(num_lookups(keys)));
@@ -92,9 +88,8 @@ fn missing(ranges: &Ranges<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, 
             *numbers.entry(key).or_insert(0) += 1;
         }
         let keys = numbers.into_iter();
-        let mut keys: Vec<_> =
-            keys.map(|(key, number)| Key { number, ..Key::new(key, None, None) }).collect();
-        find(ranges, &mut keys);
+        let mut keys: Vec<_> = keys.map(|(key, number)| Key::new(key, number)).collect();
+        find(ranges, &mut keys, false);
         keys.retain(|key| key.found_in.is_none());
         if num_lookups(&keys) >= least.max(1) {
             return (keys, i > 0);
