@@ -1,14 +1,11 @@
 //! `inspect`: a verdict on the filters of a database, and what `rewrite` would change.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-use crate::command_line::{Outcome, Report, command, each_group, paths, unknown};
+use crate::command_line::{Find, Options, Report, line_of};
 use crate::database::Group;
 use crate::plan::Wish;
 use crate::report::{WRITTEN, figures, notes, title};
 use crate::survey::Survey;
-use crate::terminal::{Progress, print};
+use crate::terminal::Progress;
 use crate::text::{long, wrapped};
 
 mod tables;
@@ -34,47 +31,20 @@ pub(crate) const HELP: [&str; 14] = [
 /// How many missing keys are looked up at most.
 const MAX_MISSING: usize = 20_000;
 
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    pub(crate) tables: bool,
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-impl Options {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
-        let mut options = Self::default();
-        let paths = paths(args, |option, _| match option {
-            "--tables" => {
-                options.tables = true;
-                Ok(())
-            }
-            _ => Err(unknown(option)),
-        })?;
-        Ok(paths.map(|paths| Self { paths, ..options }))
-    }
-}
-
-pub(crate) fn run(options: &Options) -> Outcome {
-    each_group(&options.paths, print, Group::of_paths, |read| report(read, options))
-}
-
-/// A report on what `read` finds, if that stays as it is.
-pub(crate) fn report(
-    read: impl Fn() -> Result<Group, String>,
-    options: &Options,
-) -> Result<Report, String> {
+/// A report on what `find` finds, if that stays as it is.
+pub(crate) fn report(find: &Find<'_>, options: &Options) -> Result<Report, String> {
     let progress = Progress::start();
-    let group = read()?;
+    let group = find()?;
     // What `rewrite` does if it may do all.
     let wish = Wish { adds: true, ..Wish::default() };
     let survey = Survey::of(&group, &wish, MAX_MISSING, &progress);
-    if (Group { is_open: group.is_open, ..read()? }) != group {
+    if (Group { is_open: group.is_open, ..find()? }) != group {
         return Err(format!("{}: {WRITTEN}", group.title()));
     }
     // Of a single table that cannot be read, nothing is known but the cause.
     let is_unknown = group.name.is_empty() && survey.read().next().is_none();
     let lines = if is_unknown { Vec::new() } else { lines(&survey, options) };
-    Ok((lines, survey.outcome(survey.causes())))
+    Ok((lines, survey.named(survey.causes())))
 }
 
 fn lines(survey: &Survey<'_>, options: &Options) -> Vec<String> {
@@ -107,7 +77,7 @@ fn advice(survey: &Survey<'_>) -> Vec<String> {
         return Vec::new();
     }
     let adds = survey.plans().any(|plan| plan.place.is_appended && plan.growth > 0);
-    let command = command(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
+    let command = line_of(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
     let todo = "To put such filters into its tables, close the database, then:";
     let line = format!("{todo} {command}");
     if line.chars().count() <= 100 { vec![line] } else { vec![todo.into(), format!("  {command}")] }

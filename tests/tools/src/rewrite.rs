@@ -1,17 +1,15 @@
 //! `rewrite`: gives the tables of a closed database better filters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::command_line::{Outcome, Report, each_group, paths, unknown};
-use crate::database::Group;
-use crate::plan::{BELOW, Stays, Wish};
+use crate::command_line::{Find, Options, Report};
+use crate::plan::{BELOW, Stays};
 use crate::report::{WRITTEN, figures, notes};
 use crate::survey::Survey;
 use crate::table::replace::{left_over, prepare, sync_directory};
-use crate::terminal::{Progress, grouped, print};
+use crate::terminal::{Progress, grouped};
 use crate::text::{counted, long, wrapped};
 
 pub(crate) const HELP: [&str; 24] = [
@@ -47,55 +45,20 @@ const MAX_MISSING: usize = 20_000;
 const UNSYNCED: &str =
     "all new files are in place, but a crash may bring back old ones, also whole";
 
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    pub(crate) dry_run: bool,
-    pub(crate) wish: Wish,
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-impl Options {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
-        let mut options = Self::default();
-        let paths = paths(args, |option, values| {
-            match option {
-                "--dry-run" => options.dry_run = true,
-                "--add" => options.wish.adds = true,
-                "--bits-per-key" => {
-                    let number = values.next().and_then(|number| number.to_str()?.parse().ok());
-                    let number = number.filter(|bits| (1..=100).contains(bits));
-                    let number = number.ok_or("--bits-per-key needs a number from 1 to 100")?;
-                    options.wish.bits_per_key = Some(number);
-                }
-                _ => return Err(unknown(option)),
-            }
-            Ok(())
-        })?;
-        Ok(paths.map(|paths| Self { paths, ..options }))
-    }
-}
-
-pub(crate) fn run(options: &Options) -> Outcome {
-    each_group(&options.paths, print, Group::of_paths, |read| rewrite(read, options))
-}
-
 /// Rewrites the filters of a group of tables, and reports on it.
-pub(crate) fn rewrite(
-    read: impl Fn() -> Result<Group, String>,
-    options: &Options,
-) -> Result<Report, String> {
-    let read = || {
-        let group = read()?;
+pub(crate) fn rewrite(find: &Find<'_>, options: &Options) -> Result<Report, String> {
+    let find = || {
+        let group = find()?;
         group.lost.clone().map_or(Ok(()), Err)?;
         if group.is_open {
             return Err(format!("{}: a program has it open: close it", group.title()));
         }
         Ok(group)
     };
-    let group = read()?;
+    let group = find()?;
     let progress = Progress::start();
     let mut survey = Survey::of(&group, &options.wish, MAX_MISSING, &progress);
-    if read()? != group {
+    if find()? != group {
         return Err(format!("{}: {WRITTEN}", group.title()));
     }
     let named = |error: &dyn ToString| format!("{}: {}", group.title(), error.to_string());
@@ -123,13 +86,13 @@ pub(crate) fn rewrite(
     if options.dry_run {
         lines.push("Nothing was written (--dry-run).".into());
     }
-    let mut outcome = outcome(&survey, options.dry_run);
+    let mut causes = causes(&survey, options.dry_run);
     for directory in directories.into_iter().filter(|_| !options.dry_run) {
         if let Err(error) = sync_directory(directory) {
-            outcome.add(Outcome::failure(format!("{}: {UNSYNCED}: {error}", group.title())));
+            causes.push(format!("{}: {UNSYNCED}: {error}", group.title()));
         }
     }
-    Ok((lines, outcome))
+    Ok((lines, causes))
 }
 
 /// Tables whose files cannot be replaced stay as they are.
@@ -185,7 +148,7 @@ fn report(survey: &Survey<'_>) -> Vec<String> {
 }
 
 /// Tables with wrong filters are right once they are rewritten.
-fn outcome(survey: &Survey<'_>, is_dry: bool) -> Outcome {
+fn causes(survey: &Survey<'_>, is_dry: bool) -> Vec<String> {
     let mut causes = survey.causes();
     for (table, cause) in survey.tables.iter().zip(&mut causes) {
         match table.as_ref().map(|table| &table.plan) {
@@ -194,5 +157,5 @@ fn outcome(survey: &Survey<'_>, is_dry: bool) -> Outcome {
             _ => (),
         }
     }
-    survey.outcome(causes)
+    survey.named(causes)
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
-use crate::command_line::Outcome;
 use crate::database::Group;
 use crate::database::ranges::Ranges;
 use crate::plan::{BELOW, NO_GAIN, Plan, Stays, Wish};
@@ -156,21 +155,24 @@ impl<'a> Survey<'a> {
     }
 
     /// A line for each cause, with the first table that has it.
-    pub(crate) fn outcome(&self, causes: Vec<Option<String>>) -> Outcome {
-        let mut outcome = self.group.lost.clone().map_or_else(Outcome::default, Outcome::failure);
+    pub(crate) fn named(&self, causes: Vec<Option<String>>) -> Vec<String> {
         let mut tables_by_cause: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (table, cause) in self.group.tables.iter().zip(causes) {
             let Some(cause) = cause else { continue };
             tables_by_cause.entry(cause).or_default().push(&table.name);
         }
-        for (cause, tables) in tables_by_cause {
-            let others = format!(" and {}", counted(tables.len() - 1, "other table"));
-            let others = if tables.len() == 1 { "" } else { &others };
-            let directory = format!("{}: ", self.group.name);
-            let directory = if self.group.name.is_empty() { "" } else { &directory };
-            outcome.add(Outcome::failure(format!("{directory}{}{others}: {cause}", tables[0])));
-        }
-        outcome
+        let named = tables_by_cause.iter().map(|(cause, tables)| {
+            let others = match tables.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {}", counted(others, "other table")),
+            };
+            let directory = match &self.group.name[..] {
+                "" => String::new(),
+                name => format!("{name}: "),
+            };
+            format!("{directory}{}{others}: {cause}", tables[0])
+        });
+        self.group.lost.iter().cloned().chain(named).collect()
     }
 }
 

@@ -21,14 +21,13 @@ pub(super) struct Key {
     next: Option<Vec<u8>>,
     /// The first table that has it, in `Get`'s order.
     pub(super) found_in: Option<usize>,
-    pub(super) is_deleted: bool,
     /// How often it is looked up.
     pub(super) number: usize,
 }
 
 impl Key {
     pub(super) fn new(bytes: Vec<u8>, number: usize) -> Self {
-        Self { bytes, next: None, found_in: None, is_deleted: false, number }
+        Self { bytes, next: None, found_in: None, number }
     }
 
     pub(super) fn neighbours(&self) -> Neighbours<'_> {
@@ -107,15 +106,15 @@ fn find_in(table: &Table<'_>, order: usize, mut keys: &mut [Key], adds_behind: b
         let blocks = table.data_blocks()[place..].iter().take(1 + usize::from(adds_behind));
         for block in blocks {
             let outcome = table.visit_keys_within(&mut budget, block, |key| {
-                let (user_key, trailer) = key.split_at(key.len().saturating_sub(TRAILER_LEN));
+                let user_key = &key[..key.len().saturating_sub(TRAILER_LEN)];
                 let at = in_block.binary_search_by(|one| one.bytes[..].cmp(user_key));
                 let (Ok(i) | Err(i)) = at;
                 if i > 0 && adds_behind {
                     in_block[i - 1].add_behind(user_key);
                 }
-                if at.is_ok() && in_block[i].found_in.is_none_or(|found_in| order < found_in) {
-                    in_block[i].found_in = Some(order);
-                    in_block[i].is_deleted = trailer.first() == Some(&0);
+                if at.is_ok() {
+                    let found_in = in_block[i].found_in.map_or(order, |other| other.min(order));
+                    in_block[i].found_in = Some(found_in);
                 }
             });
             if outcome.is_err() {

@@ -43,11 +43,8 @@ impl<'a> Sample<'a> {
         Kinds { missing, existing: if self.is_all { f64::INFINITY } else { existing } }
     }
 
-    /// The existing keys that are not deleted, or all if all are deleted.
-    pub(crate) fn live_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
-        let all_are_deleted = self.keys.existing.iter().all(|key| key.is_deleted);
-        let is_live = move |key: &&Key| all_are_deleted || !key.is_deleted;
-        self.keys.existing.iter().filter(is_live).map(Key::neighbours)
+    pub(crate) fn existing_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
+        self.keys.existing.iter().map(Key::neighbours)
     }
 
     /// The lookups that ask a table although it does not have the key.

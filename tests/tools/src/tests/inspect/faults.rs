@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::Report;
+use crate::command_line::Options;
 use crate::database::Group;
-use crate::inspect::{Options, report};
+use crate::inspect::report;
 use crate::tests::directories::{
     blocks, copy_of, correct_checksum, database, directory_of, fault, files, golden_table, read,
 };
@@ -138,7 +139,7 @@ fn tables_of_basho_are_named_where_they_are() {
 #[test]
 fn a_missing_table_of_an_open_database_may_have_been_removed() {
     let read = || Ok(Group { is_open: true, ..Group::of_directory(&fault("table_missing"))? });
-    let (lines, _) = report(read, &Options::default()).unwrap();
+    let (lines, _) = report(&read, &Options::default()).unwrap();
     let words = "MISSING: 1 of 3 tables; a running database removes tables: close or copy it.";
     assert!(lines.contains(&words.into()), "{lines:#?}");
 }

@@ -6,7 +6,7 @@ use std::{fs, slice};
 use leveldb_filter::BloomFilterPolicy;
 
 use super::Report;
-use crate::inspect::Options;
+use crate::command_line::Options;
 use crate::tests::directories::{
     copy_of, database, database_of_keys, directory_of, golden, golden_table, read,
     with_filter_block, with_metaindex,
@@ -50,7 +50,7 @@ fn files_form_one_group_and_unreadable_ones_have_causes() {
         ["000005.ldb", "000006.ldb", "000007.ldb", "8.ldb"].map(|name| directory.join(name));
     let log = empty.join("LOG");
     let all = [&paths[..], slice::from_ref(&log), slice::from_ref(&empty), slice::from_ref(&log)];
-    let report = Report::of(&Options { tables: true, paths: all.concat() });
+    let report = Report::of(&Options { tables: true, paths: all.concat(), ..Options::default() });
     let title = "000005.ldb and others: 4 tables, 3,000 entries in those that can be read";
     assert!(report.has(title), "{:#?}", report.lines);
     for name in ["000006.ldb", "000007.ldb", "8.ldb"] {

@@ -9,10 +9,9 @@ use std::process::{Command, Stdio};
 
 use super::rewriting::{copy_without_filters, damage_filters, relist};
 use super::run_on;
-use crate::command_line::each_group;
-use crate::database::Group;
+use crate::command_line::{Find, Options, each_group};
 use crate::plan::Wish;
-use crate::rewrite::{Options, rewrite};
+use crate::rewrite::rewrite;
 use crate::tests::directories::{
     copy_of, database, directory_of, files, golden_table, read, with_metaindex,
 };
@@ -195,10 +194,9 @@ fn all_is_done_and_counts_although_nothing_can_be_printed() {
     let before = files(&second);
     let paths = [&first, &second].map(|directory| directory.to_path_buf());
     let print = |_: &[String]| Err(io::Error::from(ErrorKind::BrokenPipe).into());
-    let work = |read: &dyn Fn() -> _| rewrite(read, &Options::default());
-    let outcome = each_group(&paths, print, Group::of_paths, work);
-    assert_eq!((outcome.exit_status, outcome.causes.len()), (1, 1), "{outcome:?}");
-    assert!(outcome.causes[0].contains("not a LevelDB table"), "{outcome:?}");
+    let work = |find: &Find<'_>| rewrite(find, &Options::default());
+    let causes = each_group(&paths, print, work);
+    assert!(causes.len() == 1 && causes[0].contains("not a LevelDB table"), "{causes:?}");
     assert_ne!(files(&second), before);
 }
 
@@ -232,7 +230,8 @@ fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
 
 #[test]
 fn the_command_line_is_parsed_or_refused() {
-    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
+    let taken = ["--dry-run", "--add", "--bits-per-key"];
+    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from), &taken);
     let options = parse(&["--add", "a", "--bits-per-key=12", "--", "--b"]);
     let expected = Options {
         wish: Wish { adds: true, bits_per_key: Some(12) },
@@ -247,6 +246,7 @@ fn the_command_line_is_parsed_or_refused() {
         (&["--add"], "no database or table is named"),
         (&[""], "an empty argument is not a file name"),
         (&["--ad", "a"], "unknown option --ad"),
+        (&["--tables", "a"], "unknown option --tables"),
         (&["--add=yes", "a"], "unknown option --add=yes"),
         (&["a", "--bits-per-key"], "--bits-per-key needs a number from 1 to 100"),
         (&["a", "--bits-per-key", "0"], "--bits-per-key needs a number from 1 to 100"),
