@@ -61,14 +61,10 @@ pub(super) fn drawn(ranges: &Ranges<'_>) -> (Vec<Key>, bool) {
         }
     };
     for i in 0..ranges.num_tables() {
+        // The error is reported when the table is inspected.
         ranges.visit(i, |table| {
-            let mut budget = table.key_budget();
-            for block in table.data_blocks() {
-                // The error is reported when the table is inspected.
-                let _ = table.visit_keys_within(&mut budget, block, |key| {
-                    add(&key[..key.len().saturating_sub(TRAILER_LEN)]);
-                });
-            }
+            let user_len = |key: &[u8]| key.len().saturating_sub(TRAILER_LEN);
+            let _ = table.visit_keys(|_, key| add(&key[..user_len(key)]));
         });
     }
     let mut keys: Vec<_> = drawn.into_iter().map(|(_, key)| Key::new(key, 1)).collect();
@@ -105,7 +101,7 @@ fn find_in(table: &Table<'_>, order: usize, mut keys: &mut [Key], adds_behind: b
         // The key behind the last one may be in the next block.
         let blocks = table.data_blocks()[place..].iter().take(1 + usize::from(adds_behind));
         for block in blocks {
-            let outcome = table.visit_keys_within(&mut budget, block, |key| {
+            let outcome = table.visit_keys_of(&mut budget, block, |key| {
                 let user_key = &key[..key.len().saturating_sub(TRAILER_LEN)];
                 let at = in_block.binary_search_by(|one| one.bytes[..].cmp(user_key));
                 let (Ok(i) | Err(i)) = at;

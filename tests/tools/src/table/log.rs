@@ -6,6 +6,7 @@
 
 use std::io::{self, Read};
 
+use super::corrupt;
 use super::crc32c::masked_crc32c_of;
 
 const BLOCK_SIZE: usize = 32_768;
@@ -85,7 +86,7 @@ impl<R: Read> LogReader<R> {
                 return Err(corrupt("a record does not match its checksum"));
             }
             if !(FULL..=LAST).contains(&fragment_type) {
-                return Err(corrupt(&format!("a record has the unknown type {fragment_type}")));
+                return Err(corrupt(format!("a record has the unknown type {fragment_type}")));
             }
             return Ok(Some((fragment_type, &self.block[start..self.place])));
         }
@@ -103,9 +104,4 @@ impl<R: Read> LogReader<R> {
         self.is_last_block = self.block.len() < BLOCK_SIZE;
         Ok(true)
     }
-}
-
-/// Why the rest of a log cannot be read.
-pub(super) fn corrupt(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why)
 }

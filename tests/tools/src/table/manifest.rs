@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use super::log::{LogReader, corrupt};
+use super::corrupt;
+use super::log::LogReader;
 use super::varint::{read_slice, read_varint, read_varint32};
 
 const NUM_LEVELS: u32 = 7;
@@ -79,7 +80,7 @@ impl Manifest {
         // LevelDB requires them, and checks in this order.
         for (i, field) in [(1, "next file number"), (0, "log number"), (2, "last sequence number")]
         {
-            numbers[i].ok_or_else(|| corrupt(&format!("the {field} is missing")))?;
+            numbers[i].ok_or_else(|| corrupt(format!("the {field} is missing")))?;
         }
         manifest.log_number = numbers[0].unwrap_or_default();
         Ok(manifest)
@@ -100,10 +101,10 @@ impl Edit {
     fn read(mut record: &[u8]) -> io::Result<Self> {
         let mut edit = Self::default();
         while !record.is_empty() {
-            let bad = |field: &str| corrupt(&format!("a {field} is corrupt"));
+            let bad = |field: &str| corrupt(format!("a {field} is corrupt"));
             let tag = read_varint32(&mut record).ok_or_else(|| bad("tag"))?;
             let name = field_name(tag)
-                .ok_or_else(|| corrupt(&format!("a field has the unknown tag {tag}")))?;
+                .ok_or_else(|| corrupt(format!("a field has the unknown tag {tag}")))?;
             edit.read_field(tag, &mut record).ok_or_else(|| bad(name))?;
         }
         Ok(edit)

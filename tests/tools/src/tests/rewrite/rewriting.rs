@@ -8,11 +8,11 @@ use std::path::Path;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
 use super::run_on;
-use crate::table::Table;
 use crate::table::directory::{number_of, read_manifest};
 use crate::table::manifest::Contents;
 use crate::table::replace::NAMES;
 use crate::table::writer::{append_block, append_footer, block, handle, varint};
+use crate::table::{DataBlock, Table};
 use crate::tests::directories::{
     Directory, blocks, copy_of, database, files, golden, is_table, read,
 };
@@ -34,12 +34,10 @@ fn assert_no_key_is_lost(old: &[u8], new: &[u8], trailer_len: usize) {
     let table = Table::open(new).unwrap();
     let filters = table.filter_block().unwrap().unwrap();
     let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters[..]);
-    for block in table.data_blocks() {
-        let found = |key: &[u8]| {
-            assert!(reader.key_may_match(block.offset(), &key[..key.len() - trailer_len]));
-        };
-        table.visit_keys(block, found).unwrap();
-    }
+    let found = |block: &DataBlock, key: &[u8]| {
+        assert!(reader.key_may_match(block.offset(), &key[..key.len() - trailer_len]));
+    };
+    table.visit_keys(found).unwrap();
 }
 
 /// Takes the filters out of tables, of all or of one, as if they had been written without a policy.
