@@ -2,7 +2,6 @@
 //! filters would change.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io;
 
 use crate::database::Group;
@@ -55,7 +54,7 @@ impl<'a> Survey<'a> {
                 .and_then(|file| Inspection::of((group, i), &file, sample.as_ref(), wish));
             inspection.map_err(|error| Unread {
                 cause: error.to_string(),
-                is_missing: listed.place.is_some() && is_not_found(&*error),
+                is_missing: listed.place.is_some() && error.kind() == io::ErrorKind::NotFound,
             })
         });
         let mut survey = Self { group, tables: inspected.collect(), sample };
@@ -174,10 +173,6 @@ impl<'a> Survey<'a> {
         });
         self.group.lost.iter().cloned().chain(named).collect()
     }
-}
-
-fn is_not_found(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
 }
 
 #[derive(Clone, Copy, Default)]

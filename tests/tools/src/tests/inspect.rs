@@ -21,7 +21,6 @@ pub(crate) struct Report {
     pub(crate) lines: Vec<String>,
     /// What goes to stderr.
     pub(crate) causes: Vec<String>,
-    pub(crate) exit_status: u8,
 }
 
 impl Report {
@@ -41,7 +40,7 @@ impl Report {
             Ok(())
         };
         let causes = each_group(&options.paths, print, |find| report(find, options));
-        let report = Self { lines, exit_status: u8::from(!causes.is_empty()), causes };
+        let report = Self { lines, causes };
         let mut printed = report.lines.iter().chain(&report.causes);
         assert!(!printed.any(|line| line.contains(char::is_control)));
         // But for a path to copy.

@@ -114,7 +114,7 @@ fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
                 fs::write(directory.join(file), contents).unwrap();
             }
             let report = Report::with_tables(&directory);
-            by_status[usize::from(report.exit_status)] += 1;
+            by_status[usize::from(report.causes.is_empty())] += 1;
             let lines = report.lines.concat();
             assert!(tables.iter().all(|table| lines.contains(&table[..])), "{lines}");
         }

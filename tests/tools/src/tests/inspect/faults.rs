@@ -18,7 +18,7 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str], Opt
 const NONE: &str = "NO FILTERS: lookups read a block of every table that may have their key.";
 
 #[rustfmt::skip]
-const CASES: [Case; 14] = [
+const CASES: [Case; 21] = [
     ("old_name_signed",
         &["WRONG: the filters of 1 of 1 tables reject 1 of 1 entries there",
           "LevelDB since 1.18 ignores their name, goleveldb does not find those.",
@@ -57,6 +57,29 @@ const CASES: [Case; 14] = [
         &["needlessly", "NO FILTERS"], None),
     ("versions_of_one_key", &["3 tables in use, 3 entries; no filters", NONE], &["rewritten"], None),
     ("room_at_the_end", &["100.0 bits per entry", "OK: "], &["rewritten"], None),
+    ("../databases/accounts",
+        &["OK: of the filters asked for missing keys, 0.4% let them pass."],
+        &["Why", "rewritten"], None),
+    ("../databases/posts", &["OK: of the filters asked for "], &["Why", "rewritten"], None),
+    ("../databases/counters",
+        &["PROBLEM: of the filters asked for missing keys, 57% let them pass; about 1% is usual.",
+          "Why: your keys have 8 bytes and most differ only in the last, and a filter has 55 of them: \
+           LevelDB's hash hardly tells such neighbours apart."],
+        &[], Some("")),
+    ("../databases/object_ids",
+        &["PROBLEM: of the filters asked for existing keys, 11% let them", "Why: your keys have "],
+        &[], Some("")),
+    ("../databases/own_policy",
+        &["UNKNOWN: only their program knows the filters of the policy \"example.OwnFilter\".",
+          "000007.ldb and 1 other table: filters of an unknown policy, \"example.OwnFilter\""],
+        &["needlessly"], None),
+    ("../databases/prefix_filters",
+        &["WRONG: the filters of 2 of 2 tables reject 2,426 of 2,426 entries there: LevelDB with its \
+           own policy does not find those.", "1 other table: the filters reject keys of their own"],
+        &["needlessly"], None),
+    ("../databases/reverse_comparator",
+        &["UNKNOWN: only their program knows the order of the keys, of the comparator \"example.reverse\"."],
+        &["needlessly"], Some("")),
 ];
 
 #[test]
@@ -90,7 +113,7 @@ fn what_is_advised_makes_all_right() {
         let options =
             Report::on(&directory).advice().unwrap().split_whitespace().next().unwrap() == "--add";
         let run = run_on(&directory, if options { &["--add"] } else { &[] });
-        assert_eq!((run.exit_status, &run.causes), (0, &vec![]), "{name}: {:?}", run.lines);
+        assert!(run.causes.is_empty(), "{name}: {:?}", run.lines);
         let report = Report::on(&directory);
         assert!(report.has("OK: ") && report.causes.is_empty(), "{name}: {:#?}", report.lines);
         assert_eq!(report.advice(), None, "{name}");
@@ -133,7 +156,7 @@ fn tables_of_basho_are_named_where_they_are() {
     assert!(Report::on(&directory).cause().ends_with("; name sst_3"));
     let report = Report::on(&directory.join("sst_3"));
     assert!(report.has("sst_3: 1 table (no MANIFEST says which are in use), 3,685 entries"));
-    assert_eq!((report.exit_status, report.advice()), (0, None));
+    assert!(report.causes.is_empty() && report.advice().is_none());
 }
 
 #[test]
@@ -150,9 +173,8 @@ fn pointers_of_git_lfs_are_named() {
     for file in ["CURRENT", "000005.ldb"] {
         let directory = copy_of(&database("accounts"));
         fs::write(directory.join(file), pointer).unwrap();
-        let (status, cause) =
-            (Report::on(&directory).exit_status, Report::on(&directory).causes.concat());
-        assert!(status == 1 && cause.contains("a Git LFS pointer"), "{cause}");
+        let cause = Report::on(&directory).causes.concat();
+        assert!(cause.contains("a Git LFS pointer"), "{cause}");
     }
 }
 
