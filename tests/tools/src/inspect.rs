@@ -11,7 +11,7 @@ use crate::text::{long, wrapped};
 mod tables;
 mod verdict;
 
-pub(crate) const HELP: [&str; 14] = [
+pub(crate) const HELP: [&str; 13] = [
     "A filter is a few bytes in memory that tell which keys a table cannot have. Where it fails,",
     "lookups read data blocks needlessly: how often those of a database do, and why, and what",
     "`rewrite` would change. Nothing is written.",
@@ -25,7 +25,6 @@ pub(crate) const HELP: [&str; 14] = [
     "             1 something cannot be read, or filters are damaged, of an unknown policy, or reject",
     "               keys of their own table;",
     "             2 wrong usage.",
-    "",
 ];
 
 /// How many missing keys are looked up at most.

@@ -15,6 +15,10 @@ pub(crate) fn title(survey: &Survey<'_>) -> Vec<String> {
         None if group.name.is_empty() => "",
         None => " (no MANIFEST says which are in use)",
     };
+    let tables = format!("{}: {}{state}", group.title(), counted(survey.tables.len(), "table"));
+    if survey.read().next().is_none() {
+        return vec![tables];
+    }
     let totals = survey.totals();
     let mut names: Vec<_> = survey.read().flat_map(|table| names(&table.filters)).collect();
     names.sort_unstable();
@@ -23,12 +27,12 @@ pub(crate) fn title(survey: &Survey<'_>) -> Vec<String> {
     let bits = totals.bits_per_entry();
     let bits = bits.map_or(String::new(), |bits| format!(", {bits:.1} bits per entry"));
     let unread = if survey.num_unread() > 0 { " in those that can be read" } else { "" };
-    wrapped(&format!(
-        "{}: {}{state}, {}{unread}; {names:.200}{bits}",
-        group.title(),
-        counted(survey.tables.len(), "table"),
-        entries(totals.entries),
-    ))
+    let tables = format!("{tables}, {}{unread};", entries(totals.entries));
+    let filters = format!("{names:.200}{bits}");
+    match tables.chars().count() + filters.chars().count() {
+        ..100 => vec![format!("{tables} {filters}")],
+        _ => [wrapped(&tables), wrapped(&format!("  {filters}"))].concat(),
+    }
 }
 
 fn names(filters: &Filters) -> Vec<&str> {

@@ -12,7 +12,7 @@ use crate::table::replace::{left_over, prepare, sync_directory};
 use crate::terminal::{Progress, grouped};
 use crate::text::{counted, long, wrapped};
 
-pub(crate) const HELP: [&str; 24] = [
+pub(crate) const HELP: [&str; 23] = [
     "First a backup, which is free: cp -al DIR DIR.bak",
     "Then close the database. One whose LOCK is held is refused, but a program in another container",
     "cannot be seen, nor one that opens it while this runs.",
@@ -36,7 +36,6 @@ pub(crate) const HELP: [&str; 24] = [
     "Exit status: 0 done, or nothing to do;",
     "             1 a table cannot be read or written, or its filters are of an unknown policy;",
     "             2 wrong usage.",
-    "",
 ];
 
 /// How many missing keys are looked up at most.
