@@ -27,16 +27,13 @@ pub(crate) const HELP: [&str; 13] = [
     "             2 wrong usage.",
 ];
 
-/// How many missing keys are looked up at most.
-const MAX_MISSING: usize = 20_000;
-
 /// A report on what `find` finds, if that stays as it is.
 pub(crate) fn report(find: &Find<'_>, options: &Options) -> Result<Report, String> {
     let progress = Progress::start();
     let group = find()?;
     // What `rewrite` does if it may do all.
     let wish = Wish { adds: true, ..Wish::default() };
-    let survey = Survey::of(&group, &wish, MAX_MISSING, &progress);
+    let survey = Survey::of(&group, &wish, &progress);
     if (Group { is_open: group.is_open, ..find()? }) != group {
         return Err(format!("{}: {WRITTEN}", group.title()));
     }

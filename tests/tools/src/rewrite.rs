@@ -38,9 +38,6 @@ pub(crate) const HELP: [&str; 23] = [
     "             2 wrong usage.",
 ];
 
-/// How many missing keys are looked up at most.
-const MAX_MISSING: usize = 20_000;
-
 const UNSYNCED: &str =
     "all new files are in place, but a crash may bring back old ones, also whole";
 
@@ -56,7 +53,7 @@ pub(crate) fn rewrite(find: &Find<'_>, options: &Options) -> Result<Report, Stri
     };
     let group = find()?;
     let progress = Progress::start();
-    let mut survey = Survey::of(&group, &options.wish, MAX_MISSING, &progress);
+    let mut survey = Survey::of(&group, &options.wish, &progress);
     if find()? != group {
         return Err(format!("{}: {WRITTEN}", group.title()));
     }

@@ -38,15 +38,9 @@ pub(crate) struct Unread {
 }
 
 impl<'a> Survey<'a> {
-    /// A survey with a sample of at most `max_missing` missing keys.
-    pub(crate) fn of(
-        group: &'a Group,
-        wish: &Wish,
-        max_missing: usize,
-        progress: &Progress,
-    ) -> Self {
+    pub(crate) fn of(group: &'a Group, wish: &Wish, progress: &Progress) -> Self {
         progress.show("choosing keys to look up");
-        let sample = Ranges::of(group).map(|ranges| Sample::draw(ranges, max_missing));
+        let sample = Ranges::of(group).map(Sample::draw);
         let num_tables = group.tables.len();
         let inspected = group.tables.iter().enumerate().map(|(i, listed)| {
             progress.show(&format!("table {} of {num_tables}: {}", i + 1, listed.name));

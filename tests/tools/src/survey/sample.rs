@@ -19,19 +19,18 @@ pub(crate) struct Sample<'a> {
     pub(crate) ranges: Ranges<'a>,
     /// In bytewise order.
     keys: Kinds<Vec<Key>>,
-    /// The number of lookups of each kind: some absent keys are looked up repeatedly.
+    /// The number of lookups of each kind: some missing keys are looked up repeatedly.
     num_lookups: Kinds<f64>,
     /// Whether the sample has all existing keys.
     is_all: bool,
-    /// Whether the gaps between keys do not tell which absent ones are asked for.
+    /// Whether the gaps between keys do not tell which missing ones are asked for.
     pub(crate) is_guess: bool,
 }
 
 impl<'a> Sample<'a> {
-    /// A sample with at most `max_missing` missing keys.
-    pub(crate) fn draw(ranges: Ranges<'a>, max_missing: usize) -> Self {
+    pub(crate) fn draw(ranges: Ranges<'a>) -> Self {
         let (existing, is_all) = drawn(&ranges);
-        let (missing, is_guess) = missing(&ranges, &existing, max_missing.min(MAX_KEYS));
+        let (missing, is_guess) = missing(&ranges, &existing);
         let keys = Kinds { missing, existing };
         let num_lookups = keys.each_ref().map(|keys| float(num_lookups(keys)));
         Self { ranges, keys, num_lookups, is_all, is_guess }
@@ -70,10 +69,10 @@ fn num_lookups(keys: &[Key]) -> usize {
     keys.iter().map(|key| key.number).sum()
 }
 
-/// Absent keys between the present ones of the same form, in order, and whether they are a guess.
-fn missing(ranges: &Ranges<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, bool) {
+/// Missing keys between the present ones of the same form, in order, and whether they are a guess.
+fn missing(ranges: &Ranges<'_>, present: &[Key]) -> (Vec<Key>, bool) {
     let num_bytes: usize = present.iter().map(|key| key.bytes.len()).sum();
-    let max_keys = max_keys.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
+    let max_keys = MAX_KEYS.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
     let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
     // The later ways are for gaps of equal width, in which nothing tells what programs ask for.
@@ -95,5 +94,5 @@ fn missing(ranges: &Ranges<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, 
     (Vec::new(), false)
 }
 
-/// Makes absent keys, at most this many.
+/// Makes keys that may be missing, at most this many.
 type Way = fn(&[Neighbours<'_>], usize) -> Vec<Vec<u8>>;

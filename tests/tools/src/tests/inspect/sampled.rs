@@ -13,9 +13,9 @@ use crate::tests::kinds::KINDS;
 use crate::tests::replay::Replay;
 
 /// What 1,000 sampled lookups of missing keys read.
-fn sampled_reads(directory: &Directory, max_missing: usize) -> f64 {
+fn sampled_reads(directory: &Directory) -> f64 {
     let group = Group::of_directory(directory).unwrap();
-    let survey = Survey::of(&group, &Wish::default(), max_missing, &Progress::start());
+    let survey = Survey::of(&group, &Wish::default(), &Progress::start());
     1_000.0 * survey.today().reads.missing
 }
 
@@ -37,7 +37,7 @@ fn missing_keys_between_equally_distant_ones_are_asked_for() {
             tables.into_iter().map(|(level, of)| (level, of.into_iter().map(key).collect()));
         let directory = database_of_keys(20, tables.collect());
         let replayed = Replay::of(&directory).reads_of_counters_between();
-        let sampled = sampled_reads(&directory, 20_000);
+        let sampled = sampled_reads(&directory);
         assert!((sampled - replayed).abs() < 0.25 * replayed, "{name}: {sampled}, not {replayed}");
     }
 }
@@ -48,7 +48,7 @@ fn a_sample_has_fewer_keys_where_they_are_long() {
     let tables = [0..60, 60..120].map(|numbers| (1, numbers.map(key).collect()));
     let directory = database_of_keys(20, tables.into());
     let group = Group::of_directory(&directory).unwrap();
-    let sample = Sample::draw(Ranges::of(&group).unwrap(), 20_000);
+    let sample = Sample::draw(Ranges::of(&group).unwrap());
     let Kinds { missing, existing } = sample.num_telling();
     assert!((20.0..90.0).contains(&missing) && (20.0..90.0).contains(&existing));
 }
@@ -61,7 +61,7 @@ fn sampled_missing_keys_match_as_often_as_those_of_real_kinds() {
         let absent: Vec<_> = absent.iter().filter(inside).cloned().collect();
         for value_len in [100, 1_000] {
             let directory = database_of_keys(value_len, vec![(1, present.clone())]);
-            let sampled = sampled_reads(&directory, 1_000);
+            let sampled = sampled_reads(&directory);
             let replayed = Replay::of(&directory).reads(absent.iter());
             let number = f64::from(u32::try_from(absent.len()).unwrap());
             let error = (1_000.0 * replayed.max(sampled) / number).sqrt();
