@@ -19,11 +19,11 @@ pub(crate) const HELP: [&str; 13] = [
     "  DIR       a database, closed; without a MANIFEST, only facts of its tables",
     "  FILE      a table, or several: facts",
     "  --tables  a line for each level and table, too",
-    "Lookups are those of LevelDB's Get, with its own policy. They ask for a sample of up to 20,000",
-    "of the database's keys, and for as many missing keys next to them.",
+    "Lookups are those of LevelDB's Get, with its own policy. They ask for a sample of up to",
+    "20,000 of the database's keys, and for as many missing keys next to them.",
     "Exit status: 0 all was read;",
-    "             1 something cannot be read, or filters are damaged, of an unknown policy, or reject",
-    "               keys of their own table;",
+    "             1 something cannot be read, or filters are damaged, of an unknown policy,",
+    "               or reject keys of their own table;",
     "             2 wrong usage.",
 ];
 

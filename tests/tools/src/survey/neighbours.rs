@@ -100,8 +100,8 @@ fn is_text(key: &[u8]) -> bool {
     key.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Numbers the keys of one form, as an odometer does: each of their last bytes is a wheel that shows
-/// the values which may stand there.
+/// Numbers the keys of one form, as an odometer does: each of their last bytes is a wheel that
+/// shows the values which may stand there.
 struct Dial {
     /// The values of each wheel in order, of the last byte first.
     wheels: Vec<Vec<u8>>,
