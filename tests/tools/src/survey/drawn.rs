@@ -1,6 +1,6 @@
 //! Draws the existing keys of a sample, and finds keys in tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::filters::TRAILER_LEN;
@@ -34,10 +34,9 @@ impl Key {
         (&self.bytes, self.next.as_deref())
     }
 
-    /// Takes a key of a table that lies behind this one.
+    /// Takes a key of the same form that lies behind this one, if no table has a nearer one.
     fn add_behind(&mut self, key: &[u8]) {
-        let is_nearer = self.next.as_ref().is_none_or(|next| key < next);
-        if is_nearer && form(key) == form(&self.bytes) {
+        if self.next.as_ref().is_none_or(|next| key < next) {
             self.next = Some(key.to_vec());
         }
     }
@@ -92,31 +91,39 @@ pub(super) fn find(ranges: &Ranges<'_>, keys: &mut [Key], adds_behind: bool) {
     }
 }
 
-fn find_in(table: &Table<'_>, order: usize, mut keys: &mut [Key], adds_behind: bool) {
-    let mut budget = table.key_budget();
+fn find_in(table: &Table<'_>, order: usize, keys: &mut [Key], adds_behind: bool) {
     let place_of = |key: &Key| table.place_of(&key.bytes, TRAILER_LEN);
-    while let Some(place) = keys.first().and_then(place_of) {
-        let num_in_block = keys.partition_point(|key| place_of(key) == Some(place));
-        let (in_block, others) = keys.split_at_mut(num_in_block);
-        // The key behind the last one may be in the next block.
-        let blocks = table.data_blocks()[place..].iter().take(1 + usize::from(adds_behind));
-        for block in blocks {
+    let mut places: Vec<_> = keys.iter().filter_map(place_of).collect();
+    if adds_behind {
+        // The key behind may be in the next block.
+        places.extend(places.clone().iter().map(|place| place + 1));
+        places.sort_unstable();
+    }
+    places.dedup();
+    let mut budget = table.key_budget();
+    for adjacent in places.chunk_by(|a, b| a + 1 == *b) {
+        let mut i = keys.partition_point(|key| place_of(key) < adjacent.first().copied());
+        // The last key of each form that lies before, until the table has one of the form behind it.
+        let mut last = BTreeMap::new();
+        for block in adjacent.iter().filter_map(|&place| table.data_blocks().get(place)) {
             let outcome = table.visit_keys_of(&mut budget, block, |key| {
                 let user_key = &key[..key.len().saturating_sub(TRAILER_LEN)];
-                let at = in_block.binary_search_by(|one| one.bytes[..].cmp(user_key));
-                let (Ok(i) | Err(i)) = at;
-                if i > 0 && adds_behind {
-                    in_block[i - 1].add_behind(user_key);
+                while let Some(before) = keys.get(i).filter(|one| one.bytes[..] < *user_key) {
+                    if adds_behind {
+                        last.insert(form(&before.bytes), i);
+                    }
+                    i += 1;
                 }
-                if at.is_ok() {
-                    let found_in = in_block[i].found_in.map_or(order, |other| other.min(order));
-                    in_block[i].found_in = Some(found_in);
+                if let Some(before) = last.remove(&form(user_key)) {
+                    keys[before].add_behind(user_key);
+                }
+                if let Some(found) = keys.get_mut(i).filter(|one| one.bytes == user_key) {
+                    found.found_in = Some(found.found_in.map_or(order, |at| at.min(order)));
                 }
             });
             if outcome.is_err() {
                 return;
             }
         }
-        keys = others;
     }
 }

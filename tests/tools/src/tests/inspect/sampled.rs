@@ -89,3 +89,22 @@ fn missing_keys_lie_as_far_from_present_ones_as_these_from_each_other() {
     let [0, one, 0, 0, four, five, six] = counts else { panic!("{counts:?}") };
     assert!([four, five, six].iter().all(|&count| count > one && one > 500), "{counts:?}");
 }
+
+#[test]
+fn the_next_key_of_a_form_is_known_though_others_and_newer_tables_lie_between() {
+    let key = |number: u64| format!("user:{number}").into_bytes();
+    let [older, newer] = [3, 7].map(|step| (1..9_000).step_by(step));
+    let tables = vec![(0, newer.clone().map(key).collect()), (1, older.clone().map(key).collect())];
+    let directory = database_of_keys(100, tables);
+    let group = Group::of_directory(&directory).unwrap();
+    let sample = Sample::draw(Ranges::of(&group).unwrap());
+    let mut numbers: Vec<_> = older.chain(newer).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for (key_there, next) in sample.existing_keys() {
+        let number: u64 = std::str::from_utf8(&key_there[5..]).unwrap().parse().unwrap();
+        let behind = numbers[numbers.binary_search(&number).unwrap() + 1..].first();
+        let behind = behind.map(|&number| key(number)).filter(|key| key.len() == key_there.len());
+        assert_eq!(next, behind.as_deref(), "{number}");
+    }
+}
