@@ -39,6 +39,7 @@ pub(crate) fn main() -> ExitCode {
         }
         "-h" | "--help" => exit_code(print(&HELP)),
         "--version" => exit_code(print(&[VERSION])),
+        "" => refuse(&HELP, "no command is named"),
         other => refuse(&HELP, &format!("unknown command {other:?}")),
     }
 }

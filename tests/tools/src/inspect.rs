@@ -5,6 +5,7 @@ use crate::database::Group;
 use crate::plan::Wish;
 use crate::report::{WRITTEN, figures, notes, title};
 use crate::survey::Survey;
+use crate::survey::inspection::Inspection;
 use crate::terminal::Progress;
 use crate::text::{long, wrapped};
 
@@ -59,7 +60,7 @@ fn lines(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     } else if log_len > 0 {
         lines.push(format!("Not counted: keys only in the log ({} bytes).", long(log_len)));
     }
-    lines.extend(notes(survey));
+    lines.extend(notes(survey, false));
     lines.extend(advice(survey));
     if options.tables {
         lines.extend(tables::lines(survey));
@@ -74,7 +75,12 @@ fn advice(survey: &Survey<'_>) -> Vec<String> {
     }
     let adds = survey.plans().any(|plan| plan.place.is_appended && plan.growth > 0);
     let command = line_of(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
-    let todo = "To put such filters into its tables, close the database, then:";
+    let which = match survey.has_figures() {
+        true => "such filters",
+        false if survey.read().any(Inspection::is_wrong) => "right filters",
+        false => "filters of longer ranges",
+    };
+    let todo = format!("To put {which} into its tables, close the database, then:");
     let line = format!("{todo} {command}");
-    if line.chars().count() <= 100 { vec![line] } else { vec![todo.into(), format!("  {command}")] }
+    if line.chars().count() <= 100 { vec![line] } else { vec![todo, format!("  {command}")] }
 }

@@ -5,7 +5,7 @@ use crate::survey::Survey;
 use crate::survey::inspection::Filters;
 use crate::survey::lookups::{Cost, Kinds};
 use crate::terminal::grouped;
-use crate::text::{counted, entries, per_1000, wrapped};
+use crate::text::{counted, entries, part, per_1000, wrapped};
 
 /// The group's name, and facts of its tables.
 pub(crate) fn title(survey: &Survey<'_>) -> Vec<String> {
@@ -24,11 +24,18 @@ pub(crate) fn title(survey: &Survey<'_>) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     let names = if names.is_empty() { "no filters".into() } else { printable(&names.join(", ")) };
+    let all = survey.read().filter(|table| table.num_entries > 0).count();
+    let lacking = survey.read().filter(|table| table.lacks_filters()).count();
+    let names = match lacking {
+        0 => names,
+        _ if lacking == all => names,
+        _ => format!("{names:.200} in {}", part(all - lacking, all, "tables")),
+    };
     let bits = totals.bits_per_entry();
     let bits = bits.map_or(String::new(), |bits| format!(", {bits:.1} bits per entry"));
     let unread = if survey.num_unread() > 0 { " in those that can be read" } else { "" };
     let tables = format!("{tables}, {}{unread};", entries(totals.entries));
-    let filters = format!("{names:.200}{bits}");
+    let filters = format!("{names:.300}{bits}");
     match tables.chars().count() + filters.chars().count() {
         ..100 => vec![format!("{tables} {filters}")],
         _ => [wrapped(&tables), wrapped(&format!("  {filters}"))].concat(),
@@ -76,8 +83,8 @@ pub(crate) fn figures(survey: &Survey<'_>) -> Vec<String> {
     lines
 }
 
-/// What to know of the filters that `rewrite` makes.
-pub(crate) fn notes(survey: &Survey<'_>) -> Vec<String> {
+/// What to know of the filters that `rewrite` makes or has made.
+pub(crate) fn notes(survey: &Survey<'_>, are_written: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if survey.plans().next().is_none() {
         return lines;
@@ -87,7 +94,10 @@ pub(crate) fn notes(survey: &Survey<'_>) -> Vec<String> {
     }
     if survey.has_figures() {
         match survey.group.compactions() {
-            Some(compactions) => lines.extend([compactions, COMPACT.into()]),
+            Some(compactions) => {
+                lines.push(compactions);
+                lines.extend((!are_written).then(|| COMPACT.into()));
+            }
             None => lines.push(LASTS.into()),
         }
     }

@@ -12,16 +12,18 @@ use crate::table::replace::{left_over, prepare, sync_directory};
 use crate::terminal::{Progress, grouped};
 use crate::text::{counted, long, wrapped};
 
-pub(crate) const HELP: [&str; 23] = [
+pub(crate) const HELP: [&str; 25] = [
     "First a backup, which is free: cp -al DIR DIR.bak",
     "Then close the database. One whose LOCK is held is refused, but a program in another",
     "container cannot be seen, nor one that opens it while this runs.",
     "usage: leveldb-filters rewrite [OPTION]... [--] DIR|FILE...",
     "Rebuilds the filters of databases or tables, each for 512 KiB and 4,000 keys or more: in",
     "place where there is room; else in place with one filter of a table, no longer than its keys",
-    "need, if there is room for that. Tables whose lookups would not read less stay as they are.",
+    "need, if there is room for that. Where it is known what lookups read, tables that would not",
+    "gain stay as they are.",
     "  --dry-run         prints the same report, and leaves all files as they are",
-    "  --bits-per-key N  N for each; else today's or 10, whichever is more",
+    "  --bits-per-key N  N for each, also where lookups then read more, but filters are smaller;",
+    "                    else today's or 10, whichever is more",
     "  --add             adds filters at the end of tables that have none or no room",
     "Programs need no change, but use added filters only if they set a Bloom filter policy: in",
     "C++ NewBloomFilterPolicy(10), in plyvel bloom_filter_bits=10, in goleveldb",
@@ -75,7 +77,7 @@ pub(crate) fn rewrite(find: &Find<'_>, options: &Options) -> Result<Report, Stri
     if !options.dry_run {
         carry_out(&mut survey, &progress);
     }
-    let mut lines = report(&survey);
+    let mut lines = report(&survey, !options.dry_run);
     for name in left_over.iter().filter(|_| !removes).filter_map(|path| path.file_name()) {
         lines.push(format!("Left over by an interrupted run: {}", name.to_string_lossy()));
     }
@@ -111,7 +113,7 @@ fn left_over_beside(survey: &Survey<'_>) -> std::io::Result<Vec<PathBuf>> {
     Ok(directories.into_iter().map(left_over).collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn report(survey: &Survey<'_>) -> Vec<String> {
+fn report(survey: &Survey<'_>, are_written: bool) -> Vec<String> {
     let [in_place, appended] = [false, true]
         .map(|end| survey.plans().filter(|plan| plan.place.is_appended == end).count());
     let growth = survey.plans().map(|plan| plan.growth).fold(0, u64::saturating_add);
@@ -138,7 +140,7 @@ fn report(survey: &Survey<'_>) -> Vec<String> {
     }
     if in_place + appended > 0 {
         lines.extend(figures(survey));
-        lines.extend(notes(survey));
+        lines.extend(notes(survey, are_written));
     }
     lines
 }

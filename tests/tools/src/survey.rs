@@ -6,7 +6,7 @@ use std::io;
 
 use crate::database::Group;
 use crate::database::ranges::Ranges;
-use crate::plan::{BELOW, NO_GAIN, Plan, Stays, Wish};
+use crate::plan::{BELOW, NO_FILTERS, NO_GAIN, NO_ROOM, Plan, Stays, Wish};
 use crate::table::directory::open_regular_file;
 use crate::terminal::Progress;
 use crate::text::{counted, ratio};
@@ -61,20 +61,36 @@ impl<'a> Survey<'a> {
         if self.num_unread() > 0 {
             self.drop_where(UNREAD, |_, _| true);
         }
-        // If others are not of whole keys, added ones would hide keys.
-        if self.read().any(Inspection::is_foreign) {
-            self.drop_where(BELOW, |table, _| table.filters.known().is_none() || table.is_wrong());
-        }
-        if self.knows_reads() {
-            let all_gain = self.today().falls_to(&self.rewritten());
-            self.drop_where(NO_GAIN, |table, plan| {
-                let (today, planned) = (&table.today, &plan.cost);
-                // Where each table is asked by few lookups, all together tell.
-                let gains = today.falls_to(planned) || all_gain && today.sum() >= planned.sum();
-                let is_smaller = wish.bits_per_key.is_some() && planned.num_bytes < today.num_bytes;
-                !gains && !is_smaller && !table.is_wrong()
+        // If some filters are not of whole keys, others may not be either, and added ones would
+        // hide keys.
+        let are_of_others = self.read().any(|table| table.is_wrong() && table.is_foreign());
+        if are_of_others || self.read().any(Inspection::is_foreign) {
+            self.drop_where(BELOW, |table, _| {
+                are_of_others || table.filters.known().is_none() || table.is_wrong()
             });
         }
+        self.drop_without_gain(wish);
+        if !wish.adds {
+            self.drop_where(NO_FILTERS, |table, plan| {
+                plan.growth > 0 && table.filters.known().is_none()
+            });
+            self.drop_where(NO_ROOM, |_, plan| plan.growth > 0);
+            self.drop_without_gain(wish);
+        }
+    }
+
+    fn drop_without_gain(&mut self, wish: &Wish) {
+        if !self.knows_reads() {
+            return;
+        }
+        let all_gain = self.today().falls_to(&self.rewritten());
+        self.drop_where(NO_GAIN, |table, plan| {
+            let (today, planned) = (&table.today, &plan.cost);
+            // Where each table is asked by few lookups, all together tell.
+            let gains = today.falls_to(planned) || all_gain && today.sum() >= planned.sum();
+            let is_smaller = wish.bits_per_key.is_some() && planned.num_bytes < today.num_bytes;
+            !gains && !is_smaller && !table.is_wrong()
+        });
     }
 
     fn drop_where(&mut self, why: &'static str, is_dropped: impl Fn(&Inspection, &Plan) -> bool) {

@@ -68,7 +68,7 @@ fn of_damaged(survey: &Survey<'_>) -> Option<String> {
     let damaged = known(survey, |filters| filters.is_damaged);
     (!damaged.is_empty()).then(|| {
         format!(
-            "DAMAGED: the filters of {}. LevelDB uses them unless paranoid_checks is set, and then \
+            "DAMAGED: the filters of {}. Unless paranoid_checks is set, LevelDB uses them, and \
              misses {} there.",
             part(damaged.len(), survey.tables.len(), "tables"),
             rejected(&damaged),

@@ -81,6 +81,10 @@ impl Inspection {
         })
     }
 
+    pub(crate) fn lacks_filters(&self) -> bool {
+        self.num_entries > 0 && matches!(self.filters, Filters::None)
+    }
+
     /// Whether today's filters are damaged, or reject keys of their own table.
     pub(crate) fn is_wrong(&self) -> bool {
         self.filters.known().is_some_and(|filters| !filters.is_right())

@@ -13,7 +13,7 @@ use crate::command_line::{Find, Options, each_group};
 use crate::plan::Wish;
 use crate::rewrite::rewrite;
 use crate::tests::directories::{
-    copy_of, database, directory_of, files, golden_table, read, with_metaindex,
+    copy_of, database, directory_of, files, golden_table, read, with_filter_block, with_metaindex,
 };
 use crate::tests::inspect::Report;
 use crate::tests::manifest::name_comparator;
@@ -92,6 +92,15 @@ fn filters_of_whole_keys_are_not_added_beside_others() {
         let cause = run.cause();
         assert!(cause.contains("000007.ldb: "), "{cause}");
     }
+}
+
+#[test]
+fn tables_beside_one_whose_filters_reject_its_keys_are_left() {
+    let directory = copy_of(&database("counters"));
+    let path = directory.join("000012.ldb");
+    fs::write(&path, with_filter_block(read(&path), |block| block[..32].fill(0))).unwrap();
+    assert!(refused(&directory).has("4 for the reasons below"));
+    assert_eq!(Report::on(&directory).advice(), None);
 }
 
 #[test]

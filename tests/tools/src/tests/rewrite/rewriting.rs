@@ -115,7 +115,8 @@ fn a_second_run_and_a_dry_run_change_no_byte_and_no_time() {
         let dry = run_on(&directory, &[args, &["--dry-run"]].concat());
         assert_eq!(files(&directory), before);
         let first = run_on(&directory, args);
-        assert_eq!(dry.lines.split_last().unwrap().1, first.lines);
+        // What is advised before is not advised afterwards.
+        assert_eq!(dry.lines[..first.lines.len()], first.lines);
         let after = files(&directory);
         assert_ne!(after, before);
         let second = run_on(&directory, args);
