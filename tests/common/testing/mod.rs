@@ -8,7 +8,7 @@ pub mod runs;
 pub mod strategies;
 pub mod ways;
 
-// The tools' own, whose path makes them find each other.
+// The tools' own: how they read and write LevelDB's files, and replay its lookups.
 #[path = "../../tools/src/tests/replay.rs"]
 pub mod replay;
 #[path = "../../tools/src/table/mod.rs"]

@@ -103,7 +103,7 @@ fn find_in(table: &Table<'_>, order: usize, keys: &mut [Key], adds_behind: bool)
     let mut budget = table.key_budget();
     for adjacent in places.chunk_by(|a, b| a + 1 == *b) {
         let mut i = keys.partition_point(|key| place_of(key) < adjacent.first().copied());
-        // The last key of each form that lies before, until the table has one of the form behind it.
+        // The last key of each form so far, until the table has one of that form behind it.
         let mut last = BTreeMap::new();
         for block in adjacent.iter().filter_map(|&place| table.data_blocks().get(place)) {
             let outcome = table.visit_keys_of(&mut budget, block, |key| {
