@@ -23,7 +23,7 @@
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; README: `format/readme.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
-//! `tools/` is a package of its own, with its own tests: `leveldb-filters`, for owners of databases.
+//! `tools/` is a package of its own with its own tests: `leveldb-filters`, for owners of databases.
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).

@@ -50,7 +50,7 @@ pub(crate) fn exchange_filter_block(path: &Path, mut builder: Builder) {
     let filters = |table: &Table<'_>| {
         builder.start_block(0);
         for block in table.data_blocks() {
-            table.visit_keys(block, |key| builder.add_key(key))?;
+            table.visit_keys_of(&mut table.key_budget(), block, |key| builder.add_key(key))?;
             builder.start_block(block.end);
         }
         Ok(builder.finish())

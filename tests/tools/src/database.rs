@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +123,9 @@ impl Group {
             _ if files.is_rocksdb => {
                 return Err(format!("{name}: a database of RocksDB, not of LevelDB"));
             }
-            Err(why) if is_denied(&*why) => return Err(format!("{name}: {why}")),
+            Err(why) if why.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(format!("{name}: {why}"));
+            }
             Ok(Some(manifest)) => return Ok(Self::of_database(directory, manifest, files)),
             Ok(None) if files.has_manifest => Some("no CURRENT names its MANIFEST".into()),
             Ok(None) => None,
@@ -168,10 +169,6 @@ impl ListedTable {
     fn at(path: PathBuf, place: Option<Place>) -> Self {
         Self { name: shown(path.file_name().map_or(&path, Path::new)), path, place }
     }
-}
-
-fn is_denied(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::PermissionDenied)
 }
 
 /// The path on one line, whatever characters it contains.

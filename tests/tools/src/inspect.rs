@@ -1,20 +1,18 @@
 //! `inspect`: a verdict on the filters of a database, and what `rewrite` would change.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-use crate::command_line::{Outcome, Report, command, each_group, paths, unknown};
+use crate::command_line::{Find, Options, Report, line_of};
 use crate::database::Group;
 use crate::plan::Wish;
 use crate::report::{WRITTEN, figures, notes, title};
 use crate::survey::Survey;
-use crate::terminal::{Progress, print};
+use crate::survey::inspection::Inspection;
+use crate::terminal::Progress;
 use crate::text::{long, wrapped};
 
 mod tables;
 mod verdict;
 
-pub(crate) const HELP: [&str; 14] = [
+pub(crate) const HELP: [&str; 13] = [
     "A filter is a few bytes in memory that tell which keys a table cannot have. Where it fails,",
     "lookups read data blocks needlessly: how often those of a database do, and why, and what",
     "`rewrite` would change. Nothing is written.",
@@ -22,59 +20,28 @@ pub(crate) const HELP: [&str; 14] = [
     "  DIR       a database, closed; without a MANIFEST, only facts of its tables",
     "  FILE      a table, or several: facts",
     "  --tables  a line for each level and table, too",
-    "Lookups are those of LevelDB's Get, with its own policy. They ask for a sample of up to 20,000",
-    "of the database's keys, and for as many missing keys next to them.",
+    "Lookups are those of LevelDB's Get, with its own policy. They ask for a sample of up to",
+    "20,000 of the database's keys, and for as many missing keys next to them.",
     "Exit status: 0 all was read;",
-    "             1 something cannot be read, or filters are damaged, of an unknown policy, or reject",
-    "               keys of their own table;",
+    "             1 something cannot be read, or filters are damaged, of an unknown policy,",
+    "               or reject keys of their own table;",
     "             2 wrong usage.",
-    "",
 ];
 
-/// How many missing keys are looked up at most.
-const MAX_MISSING: usize = 20_000;
-
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    pub(crate) tables: bool,
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-impl Options {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
-        let mut options = Self::default();
-        let paths = paths(args, |option, _| match option {
-            "--tables" => {
-                options.tables = true;
-                Ok(())
-            }
-            _ => Err(unknown(option)),
-        })?;
-        Ok(paths.map(|paths| Self { paths, ..options }))
-    }
-}
-
-pub(crate) fn run(options: &Options) -> Outcome {
-    each_group(&options.paths, print, Group::of_paths, |read| report(read, options))
-}
-
-/// A report on what `read` finds, if that stays as it is.
-pub(crate) fn report(
-    read: impl Fn() -> Result<Group, String>,
-    options: &Options,
-) -> Result<Report, String> {
+/// A report on what `find` finds, if that stays as it is.
+pub(crate) fn report(find: &Find<'_>, options: &Options) -> Result<Report, String> {
     let progress = Progress::start();
-    let group = read()?;
+    let group = find()?;
     // What `rewrite` does if it may do all.
     let wish = Wish { adds: true, ..Wish::default() };
-    let survey = Survey::of(&group, &wish, MAX_MISSING, &progress);
-    if (Group { is_open: group.is_open, ..read()? }) != group {
+    let survey = Survey::of(&group, &wish, &progress);
+    if (Group { is_open: group.is_open, ..find()? }) != group {
         return Err(format!("{}: {WRITTEN}", group.title()));
     }
     // Of a single table that cannot be read, nothing is known but the cause.
     let is_unknown = group.name.is_empty() && survey.read().next().is_none();
     let lines = if is_unknown { Vec::new() } else { lines(&survey, options) };
-    Ok((lines, survey.outcome(survey.causes())))
+    Ok((lines, survey.named(survey.causes())))
 }
 
 fn lines(survey: &Survey<'_>, options: &Options) -> Vec<String> {
@@ -93,7 +60,7 @@ fn lines(survey: &Survey<'_>, options: &Options) -> Vec<String> {
     } else if log_len > 0 {
         lines.push(format!("Not counted: keys only in the log ({} bytes).", long(log_len)));
     }
-    lines.extend(notes(survey));
+    lines.extend(notes(survey, false));
     lines.extend(advice(survey));
     if options.tables {
         lines.extend(tables::lines(survey));
@@ -107,8 +74,13 @@ fn advice(survey: &Survey<'_>) -> Vec<String> {
         return Vec::new();
     }
     let adds = survey.plans().any(|plan| plan.place.is_appended && plan.growth > 0);
-    let command = command(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
-    let todo = "To put such filters into its tables, close the database, then:";
+    let command = line_of(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
+    let which = match survey.has_figures() {
+        true => "such filters",
+        false if survey.read().any(Inspection::is_wrong) => "right filters",
+        false => "filters of longer ranges",
+    };
+    let todo = format!("To put {which} into its tables, close the database, then:");
     let line = format!("{todo} {command}");
-    if line.chars().count() <= 100 { vec![line] } else { vec![todo.into(), format!("  {command}")] }
+    if line.chars().count() <= 100 { vec![line] } else { vec![todo, format!("  {command}")] }
 }

@@ -45,7 +45,7 @@ pub(crate) const NO_GAIN: &str = "would not gain";
 /// Those that are printed on stderr.
 pub(crate) const BELOW: &str = "for the reasons below";
 pub(crate) const NO_FILTERS: &str = "without filters (--add adds them)";
-const NO_ROOM: &str = "without room for better filters (--add makes it)";
+pub(crate) const NO_ROOM: &str = "without room for better filters (--add makes it)";
 const ALREADY: &str = "with such filters already";
 const ALONE: &str = "without usable filters; added ones need a MANIFEST: name the directory";
 const NO_ORDER: &str = "without usable filters, in an order that only their program knows";
@@ -75,7 +75,7 @@ pub(crate) struct Candidate<'a> {
 impl Candidate<'_> {
     /// In place, as long as is best; in place, no longer than the keys need; or at the end.
     pub(crate) fn plan(&self, wish: &Wish) -> Result<Plan, Stays> {
-        let trailer_len = self.trailer_len(wish).map_err(Stays::For)?;
+        let trailer_len = self.trailer_len().map_err(Stays::For)?;
         let layout = self.layout()?;
         let names = self.table.policy_names();
         // Both names, or those of today's filters, which the database's programs read.
@@ -86,20 +86,16 @@ impl Candidate<'_> {
 
         let policy = self.policy(wish);
         let make = |is_single| make(policy, is_single, self.keys, trailer_len);
-        let [mut is_single, mut is_appended] = [false, layout.is_appended];
-        let mut filters = make(is_single);
+        let (mut is_single, mut filters) = (false, make(false));
         let mut way = way_with_room(&filters);
         if way.is_none() {
             let single = make(true);
             way = way_with_room(&single);
             if way.is_some() {
                 (is_single, filters) = (true, single);
-            } else if wish.adds {
-                is_appended = true;
-            } else {
-                return Err(Stays::For(NO_ROOM));
             }
         }
+        let is_appended = layout.is_appended || way.is_none();
         let policy_names = way.unwrap_or(&NAMES);
         if filters == self.filter_block && names == policy_names {
             return Err(Stays::For(ALREADY));
@@ -118,12 +114,11 @@ impl Candidate<'_> {
     }
 
     /// The length of what follows a key that the filters are of, if the table may get filters.
-    fn trailer_len(&self, wish: &Wish) -> Result<usize, &'static str> {
+    fn trailer_len(&self) -> Result<usize, &'static str> {
         let is_database = self.group.database.is_some();
         match self.filters {
             _ if self.keys.num_entries() == 0 => Err("without keys"),
             Filters::OfUnknownPolicy(_) => Err(BELOW),
-            Filters::None if !wish.adds => Err(NO_FILTERS),
             Filters::Known(of) if of.is_right() => of.trailer_len.ok_or(AMBIGUOUS),
             Filters::Known(of) if !of.can_be_replaced() => Err(BELOW),
             // Of whole keys, if equal keys are equal bytes.

@@ -5,7 +5,7 @@ use crate::survey::Survey;
 use crate::survey::inspection::Filters;
 use crate::survey::lookups::{Cost, Kinds};
 use crate::terminal::grouped;
-use crate::text::{counted, entries, per_1000, wrapped};
+use crate::text::{counted, entries, part, per_1000, wrapped};
 
 /// The group's name, and facts of its tables.
 pub(crate) fn title(survey: &Survey<'_>) -> Vec<String> {
@@ -15,20 +15,31 @@ pub(crate) fn title(survey: &Survey<'_>) -> Vec<String> {
         None if group.name.is_empty() => "",
         None => " (no MANIFEST says which are in use)",
     };
+    let tables = format!("{}: {}{state}", group.title(), counted(survey.tables.len(), "table"));
+    if survey.read().next().is_none() {
+        return vec![tables];
+    }
     let totals = survey.totals();
     let mut names: Vec<_> = survey.read().flat_map(|table| names(&table.filters)).collect();
     names.sort_unstable();
     names.dedup();
     let names = if names.is_empty() { "no filters".into() } else { printable(&names.join(", ")) };
+    let all = survey.read().filter(|table| table.num_entries > 0).count();
+    let lacking = survey.read().filter(|table| table.lacks_filters()).count();
+    let names = match lacking {
+        0 => names,
+        _ if lacking == all => names,
+        _ => format!("{names:.200} in {}", part(all - lacking, all, "tables")),
+    };
     let bits = totals.bits_per_entry();
     let bits = bits.map_or(String::new(), |bits| format!(", {bits:.1} bits per entry"));
     let unread = if survey.num_unread() > 0 { " in those that can be read" } else { "" };
-    wrapped(&format!(
-        "{}: {}{state}, {}{unread}; {names:.200}{bits}",
-        group.title(),
-        counted(survey.tables.len(), "table"),
-        entries(totals.entries),
-    ))
+    let tables = format!("{tables}, {}{unread};", entries(totals.entries));
+    let filters = format!("{names:.300}{bits}");
+    match tables.chars().count() + filters.chars().count() {
+        ..100 => vec![format!("{tables} {filters}")],
+        _ => [wrapped(&tables), wrapped(&format!("  {filters}"))].concat(),
+    }
 }
 
 fn names(filters: &Filters) -> Vec<&str> {
@@ -72,8 +83,8 @@ pub(crate) fn figures(survey: &Survey<'_>) -> Vec<String> {
     lines
 }
 
-/// What to know of the filters that `rewrite` makes.
-pub(crate) fn notes(survey: &Survey<'_>) -> Vec<String> {
+/// What to know of the filters that `rewrite` makes or has made.
+pub(crate) fn notes(survey: &Survey<'_>, are_written: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if survey.plans().next().is_none() {
         return lines;
@@ -83,7 +94,10 @@ pub(crate) fn notes(survey: &Survey<'_>) -> Vec<String> {
     }
     if survey.has_figures() {
         match survey.group.compactions() {
-            Some(compactions) => lines.extend([compactions, COMPACT.into()]),
+            Some(compactions) => {
+                lines.push(compactions);
+                lines.extend((!are_written).then(|| COMPACT.into()));
+            }
             None => lines.push(LASTS.into()),
         }
     }

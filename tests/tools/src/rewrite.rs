@@ -1,101 +1,62 @@
 //! `rewrite`: gives the tables of a closed database better filters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::command_line::{Outcome, Report, each_group, paths, unknown};
-use crate::database::Group;
-use crate::plan::{BELOW, Stays, Wish};
+use crate::command_line::{Find, Options, Report};
+use crate::plan::{BELOW, Stays};
 use crate::report::{WRITTEN, figures, notes};
 use crate::survey::Survey;
 use crate::table::replace::{left_over, prepare, sync_directory};
-use crate::terminal::{Progress, grouped, print};
+use crate::terminal::{Progress, grouped};
 use crate::text::{counted, long, wrapped};
 
-pub(crate) const HELP: [&str; 24] = [
+pub(crate) const HELP: [&str; 25] = [
     "First a backup, which is free: cp -al DIR DIR.bak",
-    "Then close the database. One whose LOCK is held is refused, but a program in another container",
-    "cannot be seen, nor one that opens it while this runs.",
+    "Then close the database. One whose LOCK is held is refused, but a program in another",
+    "container cannot be seen, nor one that opens it while this runs.",
     "usage: leveldb-filters rewrite [OPTION]... [--] DIR|FILE...",
-    "Rebuilds the filters of databases or tables, each for 512 KiB and 4,000 keys or more: in place",
-    "where there is room; else in place with one filter of a table that is no longer than its keys",
-    "need, if there is room for that. Tables whose lookups would not read less stay as they are.",
+    "Rebuilds the filters of databases or tables, each for 512 KiB and 4,000 keys or more: in",
+    "place where there is room; else in place with one filter of a table, no longer than its keys",
+    "need, if there is room for that. Where it is known what lookups read, tables that would not",
+    "gain stay as they are.",
     "  --dry-run         prints the same report, and leaves all files as they are",
-    "  --bits-per-key N  N for each; else today's or 10, whichever is more",
+    "  --bits-per-key N  N for each, also where lookups then read more, but filters are smaller;",
+    "                    else today's or 10, whichever is more",
     "  --add             adds filters at the end of tables that have none or no room",
-    "Programs need no change, but use added filters only if they set a Bloom filter policy: in C++",
-    "NewBloomFilterPolicy(10), in plyvel bloom_filter_bits=10, in goleveldb",
+    "Programs need no change, but use added filters only if they set a Bloom filter policy: in",
+    "C++ NewBloomFilterPolicy(10), in plyvel bloom_filter_bits=10, in goleveldb",
     "filter.NewBloomFilter(10). RocksDB opens no table longer than recorded.",
-    "LevelDB gives tables that it writes later its own filters: a database that is written to loses",
-    "the gain table by table. Filters get LevelDB's name and goleveldb's where there is room. Not for",
-    "LevelDB before 1.18, which has another hash.",
+    "LevelDB gives tables that it writes later its own filters: a database that is written to",
+    "loses the gain table by table. Filters get LevelDB's name, and goleveldb's where there is",
+    "room. Not for LevelDB before 1.18, which has another hash.",
     "Keys, values, owner and mode stay; ACLs, extended attributes and hard links do not. Each new",
-    "file is checked, and renamed if nobody has changed the table: a crash leaves the old or the new",
-    "one. Databases of which a table cannot be read are left, and so are foreign tables.",
+    "file is checked, and renamed if nobody has changed the table: a crash leaves the old or the",
+    "new one. Databases of which a table cannot be read are left, and so are foreign tables.",
     "It takes memory of up to about four times the largest table.",
     "Exit status: 0 done, or nothing to do;",
     "             1 a table cannot be read or written, or its filters are of an unknown policy;",
     "             2 wrong usage.",
-    "",
 ];
-
-/// How many missing keys are looked up at most.
-const MAX_MISSING: usize = 20_000;
 
 const UNSYNCED: &str =
     "all new files are in place, but a crash may bring back old ones, also whole";
 
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    pub(crate) dry_run: bool,
-    pub(crate) wish: Wish,
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-impl Options {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, String> {
-        let mut options = Self::default();
-        let paths = paths(args, |option, values| {
-            match option {
-                "--dry-run" => options.dry_run = true,
-                "--add" => options.wish.adds = true,
-                "--bits-per-key" => {
-                    let number = values.next().and_then(|number| number.to_str()?.parse().ok());
-                    let number = number.filter(|bits| (1..=100).contains(bits));
-                    let number = number.ok_or("--bits-per-key needs a number from 1 to 100")?;
-                    options.wish.bits_per_key = Some(number);
-                }
-                _ => return Err(unknown(option)),
-            }
-            Ok(())
-        })?;
-        Ok(paths.map(|paths| Self { paths, ..options }))
-    }
-}
-
-pub(crate) fn run(options: &Options) -> Outcome {
-    each_group(&options.paths, print, Group::of_paths, |read| rewrite(read, options))
-}
-
 /// Rewrites the filters of a group of tables, and reports on it.
-pub(crate) fn rewrite(
-    read: impl Fn() -> Result<Group, String>,
-    options: &Options,
-) -> Result<Report, String> {
-    let read = || {
-        let group = read()?;
+pub(crate) fn rewrite(find: &Find<'_>, options: &Options) -> Result<Report, String> {
+    let find = || {
+        let group = find()?;
         group.lost.clone().map_or(Ok(()), Err)?;
         if group.is_open {
             return Err(format!("{}: a program has it open: close it", group.title()));
         }
         Ok(group)
     };
-    let group = read()?;
+    let group = find()?;
     let progress = Progress::start();
-    let mut survey = Survey::of(&group, &options.wish, MAX_MISSING, &progress);
-    if read()? != group {
+    let mut survey = Survey::of(&group, &options.wish, &progress);
+    if find()? != group {
         return Err(format!("{}: {WRITTEN}", group.title()));
     }
     let named = |error: &dyn ToString| format!("{}: {}", group.title(), error.to_string());
@@ -116,20 +77,20 @@ pub(crate) fn rewrite(
     if !options.dry_run {
         carry_out(&mut survey, &progress);
     }
-    let mut lines = report(&survey);
+    let mut lines = report(&survey, !options.dry_run);
     for name in left_over.iter().filter(|_| !removes).filter_map(|path| path.file_name()) {
         lines.push(format!("Left over by an interrupted run: {}", name.to_string_lossy()));
     }
     if options.dry_run {
         lines.push("Nothing was written (--dry-run).".into());
     }
-    let mut outcome = outcome(&survey, options.dry_run);
+    let mut causes = causes(&survey, options.dry_run);
     for directory in directories.into_iter().filter(|_| !options.dry_run) {
         if let Err(error) = sync_directory(directory) {
-            outcome.add(Outcome::failure(format!("{}: {UNSYNCED}: {error}", group.title())));
+            causes.push(format!("{}: {UNSYNCED}: {error}", group.title()));
         }
     }
-    Ok((lines, outcome))
+    Ok((lines, causes))
 }
 
 /// Tables whose files cannot be replaced stay as they are.
@@ -152,7 +113,7 @@ fn left_over_beside(survey: &Survey<'_>) -> std::io::Result<Vec<PathBuf>> {
     Ok(directories.into_iter().map(left_over).collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn report(survey: &Survey<'_>) -> Vec<String> {
+fn report(survey: &Survey<'_>, are_written: bool) -> Vec<String> {
     let [in_place, appended] = [false, true]
         .map(|end| survey.plans().filter(|plan| plan.place.is_appended == end).count());
     let growth = survey.plans().map(|plan| plan.growth).fold(0, u64::saturating_add);
@@ -179,13 +140,13 @@ fn report(survey: &Survey<'_>) -> Vec<String> {
     }
     if in_place + appended > 0 {
         lines.extend(figures(survey));
-        lines.extend(notes(survey));
+        lines.extend(notes(survey, are_written));
     }
     lines
 }
 
 /// Tables with wrong filters are right once they are rewritten.
-fn outcome(survey: &Survey<'_>, is_dry: bool) -> Outcome {
+fn causes(survey: &Survey<'_>, is_dry: bool) -> Vec<String> {
     let mut causes = survey.causes();
     for (table, cause) in survey.tables.iter().zip(&mut causes) {
         match table.as_ref().map(|table| &table.plan) {
@@ -194,5 +155,5 @@ fn outcome(survey: &Survey<'_>, is_dry: bool) -> Outcome {
             _ => (),
         }
     }
-    survey.outcome(causes)
+    survey.named(causes)
 }

@@ -2,13 +2,11 @@
 //! filters would change.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io;
 
-use crate::command_line::Outcome;
 use crate::database::Group;
 use crate::database::ranges::Ranges;
-use crate::plan::{BELOW, NO_GAIN, Plan, Stays, Wish};
+use crate::plan::{BELOW, NO_FILTERS, NO_GAIN, NO_ROOM, Plan, Stays, Wish};
 use crate::table::directory::open_regular_file;
 use crate::terminal::Progress;
 use crate::text::{counted, ratio};
@@ -40,15 +38,9 @@ pub(crate) struct Unread {
 }
 
 impl<'a> Survey<'a> {
-    /// A survey with a sample of at most `max_missing` missing keys.
-    pub(crate) fn of(
-        group: &'a Group,
-        wish: &Wish,
-        max_missing: usize,
-        progress: &Progress,
-    ) -> Self {
+    pub(crate) fn of(group: &'a Group, wish: &Wish, progress: &Progress) -> Self {
         progress.show("choosing keys to look up");
-        let sample = Ranges::of(group).map(|ranges| Sample::draw(ranges, max_missing));
+        let sample = Ranges::of(group).map(Sample::draw);
         let num_tables = group.tables.len();
         let inspected = group.tables.iter().enumerate().map(|(i, listed)| {
             progress.show(&format!("table {} of {num_tables}: {}", i + 1, listed.name));
@@ -56,7 +48,7 @@ impl<'a> Survey<'a> {
                 .and_then(|file| Inspection::of((group, i), &file, sample.as_ref(), wish));
             inspection.map_err(|error| Unread {
                 cause: error.to_string(),
-                is_missing: listed.place.is_some() && is_not_found(&*error),
+                is_missing: listed.place.is_some() && error.kind() == io::ErrorKind::NotFound,
             })
         });
         let mut survey = Self { group, tables: inspected.collect(), sample };
@@ -69,20 +61,36 @@ impl<'a> Survey<'a> {
         if self.num_unread() > 0 {
             self.drop_where(UNREAD, |_, _| true);
         }
-        // If others are not of whole keys, added ones would hide keys.
-        if self.read().any(Inspection::is_foreign) {
-            self.drop_where(BELOW, |table, _| table.filters.known().is_none() || table.is_wrong());
-        }
-        if self.knows_reads() {
-            let all_gain = self.today().falls_to(&self.rewritten());
-            self.drop_where(NO_GAIN, |table, plan| {
-                let (today, planned) = (&table.today, &plan.cost);
-                // Where each table is asked by few lookups, all together tell.
-                let gains = today.falls_to(planned) || all_gain && today.sum() >= planned.sum();
-                let is_smaller = wish.bits_per_key.is_some() && planned.num_bytes < today.num_bytes;
-                !gains && !is_smaller && !table.is_wrong()
+        // If some filters are not of whole keys, others may not be either, and added ones would
+        // hide keys.
+        let are_of_others = self.read().any(|table| table.is_wrong() && table.is_foreign());
+        if are_of_others || self.read().any(Inspection::is_foreign) {
+            self.drop_where(BELOW, |table, _| {
+                are_of_others || table.filters.known().is_none() || table.is_wrong()
             });
         }
+        self.drop_without_gain(wish);
+        if !wish.adds {
+            self.drop_where(NO_FILTERS, |table, plan| {
+                plan.growth > 0 && table.filters.known().is_none()
+            });
+            self.drop_where(NO_ROOM, |_, plan| plan.growth > 0);
+            self.drop_without_gain(wish);
+        }
+    }
+
+    fn drop_without_gain(&mut self, wish: &Wish) {
+        if !self.knows_reads() {
+            return;
+        }
+        let all_gain = self.today().falls_to(&self.rewritten());
+        self.drop_where(NO_GAIN, |table, plan| {
+            let (today, planned) = (&table.today, &plan.cost);
+            // Where each table is asked by few lookups, all together tell.
+            let gains = today.falls_to(planned) || all_gain && today.sum() >= planned.sum();
+            let is_smaller = wish.bits_per_key.is_some() && planned.num_bytes < today.num_bytes;
+            !gains && !is_smaller && !table.is_wrong()
+        });
     }
 
     fn drop_where(&mut self, why: &'static str, is_dropped: impl Fn(&Inspection, &Plan) -> bool) {
@@ -156,26 +164,25 @@ impl<'a> Survey<'a> {
     }
 
     /// A line for each cause, with the first table that has it.
-    pub(crate) fn outcome(&self, causes: Vec<Option<String>>) -> Outcome {
-        let mut outcome = self.group.lost.clone().map_or_else(Outcome::default, Outcome::failure);
+    pub(crate) fn named(&self, causes: Vec<Option<String>>) -> Vec<String> {
         let mut tables_by_cause: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (table, cause) in self.group.tables.iter().zip(causes) {
             let Some(cause) = cause else { continue };
             tables_by_cause.entry(cause).or_default().push(&table.name);
         }
-        for (cause, tables) in tables_by_cause {
-            let others = format!(" and {}", counted(tables.len() - 1, "other table"));
-            let others = if tables.len() == 1 { "" } else { &others };
-            let directory = format!("{}: ", self.group.name);
-            let directory = if self.group.name.is_empty() { "" } else { &directory };
-            outcome.add(Outcome::failure(format!("{directory}{}{others}: {cause}", tables[0])));
-        }
-        outcome
+        let named = tables_by_cause.iter().map(|(cause, tables)| {
+            let others = match tables.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {}", counted(others, "other table")),
+            };
+            let directory = match &self.group.name[..] {
+                "" => String::new(),
+                name => format!("{name}: "),
+            };
+            format!("{directory}{}{others}: {cause}", tables[0])
+        });
+        self.group.lost.iter().cloned().chain(named).collect()
     }
-}
-
-fn is_not_found(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
 }
 
 #[derive(Clone, Copy, Default)]

@@ -82,8 +82,8 @@ pub(crate) fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// The cells in columns, with narrow gaps if 100 columns do not suffice otherwise. Columns without a
-/// title are text, the others numbers.
+/// The cells in columns, with narrow gaps if they are too wide otherwise. Columns without a title
+/// are text, the others numbers.
 pub(crate) fn columns<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]> + Clone,

@@ -3,10 +3,9 @@
 //! Mirrors `Version::ForEachOverlapping` in `db/version_set.cc`.
 
 use super::{Group, Place};
-use crate::table::Table;
 use crate::table::directory::open_regular_file;
 use crate::table::manifest::Contents;
-use crate::table::{Source, TableError};
+use crate::table::{Source, Table};
 
 /// The only comparator whose order is known: that of the keys' bytes.
 pub(crate) const BYTEWISE: &str = "leveldb.BytewiseComparator";
@@ -46,8 +45,7 @@ impl<'a> Ranges<'a> {
     /// Visits a table if it can be read; errors are reported elsewhere.
     pub(crate) fn visit(&self, i: usize, visit: impl FnOnce(&Table<'_>)) {
         let Ok(file) = open_regular_file(&self.group.tables[i].path) else { return };
-        let source = Source::of_file(&file).map_err(|error| TableError::Io(error.kind()));
-        let _ = source.and_then(Table::open).map(|table| visit(&table));
+        let _ = Source::of_file(&file).and_then(Table::open).map(|table| visit(&table));
     }
 
     /// How many tables have a range that meets another's.

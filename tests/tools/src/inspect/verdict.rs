@@ -68,7 +68,7 @@ fn of_damaged(survey: &Survey<'_>) -> Option<String> {
     let damaged = known(survey, |filters| filters.is_damaged);
     (!damaged.is_empty()).then(|| {
         format!(
-            "DAMAGED: the filters of {}. LevelDB uses them unless paranoid_checks is set, and then \
+            "DAMAGED: the filters of {}. Unless paranoid_checks is set, LevelDB uses them, and \
              misses {} there.",
             part(damaged.len(), survey.tables.len(), "tables"),
             rejected(&damaged),
@@ -153,7 +153,11 @@ fn of_rates(survey: &Survey<'_>) -> String {
         return "OK: no lookup asks a filter needlessly.".into();
     };
     let share = format!("of the filters asked for {keys}, {} let them pass", percent(rate));
-    if fails { format!("PROBLEM: {share}; about 1% is usual.") } else { format!("OK: {share}.") }
+    match fails {
+        true => format!("PROBLEM: {share}; about 1% is usual."),
+        false if rate > MAX_RATE => format!("OK: {share}, of too few to be more than chance."),
+        false => format!("OK: {share}."),
+    }
 }
 
 /// Why the filters let many keys pass, if they do and it is known.
@@ -189,7 +193,7 @@ pub(super) fn reason(survey: &Survey<'_>) -> Option<String> {
 
 /// `None` if keys differ in more bytes than the hash mixes badly.
 fn describe_neighbours(sample: &Sample<'_>) -> Option<String> {
-    let keys: Vec<_> = sample.live_keys().collect();
+    let keys: Vec<_> = sample.existing_keys().collect();
     let lens = keys.iter().map(|(key, _)| key.len());
     let (min, max) = (lens.clone().min()?, lens.max()?);
     let len = if min == max { counted(max, "byte") } else { format!("{min} to {max} bytes") };

@@ -2,13 +2,15 @@
 //!
 //! Four bytes per key, its hash, are enough to make and to ask all filters of a table.
 
+use std::io;
+
 use leveldb_filter::{
     BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, FilterBlockBuilder,
     FilterBlockReader, HashPolicy, bloom_hash, hash,
 };
 
 use crate::random::key_with_hash;
-use crate::table::{Table, TableError};
+use crate::table::Table;
 
 pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
@@ -48,18 +50,20 @@ struct Keys {
 
 impl KeySurvey {
     /// Of a table whose keys are known to be internal ones, or may be either.
-    pub(crate) fn of(table: &Table<'_>, are_internal: bool) -> Result<Self, TableError> {
+    pub(crate) fn of(table: &Table<'_>, are_internal: bool) -> io::Result<Self> {
         let no_keys = |&trailer_len: &usize| Keys { trailer_len, ..Keys::default() };
         let trailer_lens = [0, TRAILER_LEN];
         let readings = trailer_lens[usize::from(are_internal)..].iter().map(no_keys).collect();
         let mut survey = Self { blocks: Vec::new(), readings, num_deletions: 0 };
-        let (mut previous, mut budget) = (None, table.key_budget());
-        for block in table.data_blocks() {
-            let num_before = survey.num_entries();
-            table.visit_keys_within(&mut budget, block, |key| survey.add(key, &mut previous))?;
-            let num_keys = survey.num_entries() - num_before;
-            survey.blocks.push(SurveyedBlock { offset: block.offset(), end: block.end, num_keys });
-        }
+        let mut previous = None;
+        table.visit_keys(|block, key| {
+            let (offset, end) = (block.offset(), block.end);
+            match survey.blocks.last_mut().filter(|last| last.offset == offset) {
+                Some(last) => last.num_keys += 1,
+                None => survey.blocks.push(SurveyedBlock { offset, end, num_keys: 1 }),
+            }
+            survey.add(key, &mut previous);
+        })?;
         Ok(survey)
     }
 
@@ -101,13 +105,13 @@ impl KeySurvey {
         mut builder: FilterBlockBuilder<BloomFilterPolicy>,
         trailer_len: usize,
     ) -> Vec<u8> {
-        builder.start_block(0);
         for (block, hashes) in self.with_hashes(self.keys(Some(trailer_len))) {
+            builder.start_block(block.offset);
             for hash in hashes {
                 builder.add_key(&key_with_hash(hash.to_u32()));
             }
-            builder.start_block(block.end);
         }
+        builder.start_block(self.blocks.last().map_or(0, |block| block.end));
         builder.finish()
     }
 
@@ -162,7 +166,7 @@ impl FilterBlock {
         table: &Table<'_>,
         (contents, is_damaged): (&[u8], bool),
         survey: &KeySurvey,
-    ) -> Result<Self, TableError> {
+    ) -> io::Result<Self> {
         let reader = Reader::new(BloomFilterPolicy::default(), contents);
         let found: Vec<_> =
             survey.readings.iter().map(|keys| survey.num_found(&reader, keys)).collect();
@@ -259,15 +263,14 @@ fn are_of_signed_bytes(
     table: &Table<'_>,
     reader: &Reader<'_>,
     trailer_len: usize,
-) -> Result<bool, TableError> {
-    let (mut are, mut budget) = (true, table.key_budget());
-    for block in table.data_blocks() {
-        let Some(filter) = reader.filter(block.offset()) else { continue };
-        table.visit_keys_within(&mut budget, block, |key| {
-            let user_key = &key[..key.len().saturating_sub(trailer_len)];
-            are &= BloomFilterPolicy::default().hash_may_match(signed_hash(user_key), filter);
-        })?;
-    }
+) -> io::Result<bool> {
+    let mut are = true;
+    table.visit_keys(|block, key| {
+        let user_key = &key[..key.len().saturating_sub(trailer_len)];
+        are &= reader.filter(block.offset()).is_none_or(|filter| {
+            BloomFilterPolicy::default().hash_may_match(signed_hash(user_key), filter)
+        });
+    })?;
     Ok(are)
 }
 

@@ -1,7 +1,7 @@
 //! Inspects one table: its keys, its filters, and those that it may get.
 
-use std::error::Error;
 use std::fs::File;
+use std::io;
 
 use super::filters::{FilterBlock, KeySurvey};
 use super::lookups::{Cost, Reads, share};
@@ -42,7 +42,7 @@ impl Inspection {
         file: &File,
         sample: Option<&Sample<'_>>,
         wish: &Wish,
-    ) -> Result<Self, Box<dyn Error>> {
+    ) -> io::Result<Self> {
         let source = Source::of_file(file)?;
         let table = Table::open(source)?;
         let keys = KeySurvey::of(&table, group.database.is_some())?;
@@ -79,6 +79,10 @@ impl Inspection {
             filters,
             plan,
         })
+    }
+
+    pub(crate) fn lacks_filters(&self) -> bool {
+        self.num_entries > 0 && matches!(self.filters, Filters::None)
     }
 
     /// Whether today's filters are damaged, or reject keys of their own table.

@@ -1,43 +1,48 @@
-//! Absent keys that look like the present ones, made from these.
+//! Missing keys that look like the present ones, made from these.
+//!
+//! Programs ask for keys that could exist. What they ask for is not known, but the gaps between
+//! present keys tell how far apart keys lie, so missing ones are made that lie as far from theirs.
+//! Of the present keys 10, 12, 13 and 17 the gaps are 2, 1 and 4 wide. A missing key that lies
+//! between gaps as wide as the first and the second one would lie in a gap of 3, and the one that
+//! is as wide, or the next wider, is that from 13 to 17. So 14 is made, which is the smaller of the
+//! two widths behind its start, and the next time such a pair is drawn 16, as far before its end.
+//! Keys in bursts get missing ones in bursts that way, which random keys between the first and the
+//! last one would not.
 
 use leveldb_filter::bloom_hash;
 
-use crate::random;
+use crate::random::words;
 
-/// One in so many gaps, and those of equal width, count as about equally wide.
+/// One in this many gaps, and those of equal width, count as about equally wide.
 const PART_FITTING: usize = 100;
-/// How often a random part of a gap is tried: at least every second is less than the gap.
-const MAX_TRIES: usize = 16;
-/// Only so many of a key's last bytes differ from the present key's.
+/// Only this many of a key's last bytes differ from the present key's.
 const MAX_WHEELS: usize = 64;
 
 /// A key, and the next one of its form if it is known.
 pub(crate) type Neighbours<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// At most `number` keys as near to keys of one form as these are to each other: the ways from an
-/// absent key to the present ones before and behind it are as wide as two random gaps, and it lies
+/// At most `number` keys as near to keys of one form as these are to each other: the ways from a
+/// missing key to the present ones before and behind it are as wide as two random gaps, and it lies
 /// in a gap that is about as wide as both.
 pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let gaps = gaps(alike);
-    let wheels = Wheels::seen(gaps.as_flattened());
-    let mut gaps: Vec<_> = gaps.into_iter().map(|gap| (wheels.width(gap), gap)).collect();
+    let dial = Dial::of(&gaps, |seen, byte| seen[usize::from(byte)]);
+    let mut gaps: Vec<_> = gaps.into_iter().map(|gap| (dial.width(gap), gap)).collect();
     gaps.sort();
-    let gaps: Vec<_> = gaps.iter().collect();
     // The place of the first gap that is as wide, or wider.
-    let first = |least: &[u8]| gaps.partition_point(|(width, _)| width[..] < *least);
+    let first = |least: u128| gaps.partition_point(|(width, _)| *width < least);
     let num_fitting = gaps.len().div_ceil(PART_FITTING);
     let mut random = picker(gaps.len() as u64);
     let mut keys = Vec::new();
     for (i, (width, _)) in gaps.iter().cycle().take(number).enumerate() {
         let (other_width, _) = random(&gaps);
-        let start = first(&wheels.sum(width, other_width)).min(gaps.len() - num_fitting);
-        let widest = &gaps[start + num_fitting - 1].0;
-        let num_alike = gaps[start..].partition_point(|(width, _)| width <= widest);
-        let fitting = &gaps[first(&gaps[start].0)..start + num_alike];
-        let (width_of_gap, [start, end]) = random(fitting);
-        let way = width.min(other_width);
-        if wheels.sum(way, way) <= *width_of_gap {
-            keys.extend(wheels.moved(if i % 2 == 0 { start } else { end }, way, i % 2 == 0));
+        let start = first(width.saturating_add(other_width)).min(gaps.len() - num_fitting);
+        let widest = gaps[start + num_fitting - 1].0;
+        let num_alike = gaps[start..].partition_point(|(width, _)| *width <= widest);
+        let (width_of_gap, [start, end]) = random(&gaps[first(gaps[start].0)..start + num_alike]);
+        let way = (*width).min(other_width);
+        if way.saturating_mul(2) <= width_of_gap {
+            keys.extend(if i % 2 == 0 { dial.behind(start, way) } else { dial.before(end, way) });
         }
     }
     keys
@@ -46,28 +51,39 @@ pub(crate) fn in_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
 /// At most `number` keys at random places in random gaps, in which digits count as digits.
 pub(crate) fn inside_gaps(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let gaps = gaps(alike);
-    let wheels = Wheels::natural(gaps.as_flattened());
-    let mut words = random::words(number as u64);
-    let inside =
-        |&gap: &[_; 2]| wheels.moved(gap[0], &wheels.part(&wheels.width(gap), &mut words)?, true);
-    gaps.iter().cycle().take(number).filter_map(inside).collect()
+    let are_text = gaps.as_flattened().iter().all(|key| is_text(key));
+    let dial = Dial::of(&gaps, |seen, byte| {
+        let are_digits = (0..=u8::MAX).all(|b| b.is_ascii_digit() || !seen[usize::from(b)]);
+        match are_text {
+            true if are_digits => byte.is_ascii_digit(),
+            true => seen[usize::from(byte)],
+            false => true,
+        }
+    });
+    let mut words = words(number as u64);
+    let mut inside = |gap: &[&[u8]; 2]| {
+        let num_inside = dial.width(*gap).checked_sub(1).filter(|&inside| inside > 0)?;
+        let [high, low] = [(); 2].map(|()| u128::from(words.next().expect("endless")));
+        dial.behind(gap[0], 1 + (high << 64 | low) % num_inside)
+    };
+    gaps.iter().cycle().take(number).filter_map(&mut inside).collect()
 }
 
 /// `number` keys with some bytes appended, which are just behind the present ones.
 pub(crate) fn longer(alike: &[Neighbours<'_>], number: usize) -> Vec<Vec<u8>> {
     let keys = alike.iter().cycle().take(number);
     let with = |((key, _), word): (&Neighbours<'_>, u64)| [key, &word.to_le_bytes()[..4]].concat();
-    keys.zip(random::words(number as u64)).map(with).collect()
+    keys.zip(words(number as u64)).map(with).collect()
 }
 
-/// Each key with the next one, the lower one first.
+/// Each key with the next one.
 fn gaps<'a>(alike: &[Neighbours<'a>]) -> Vec<[&'a [u8]; 2]> {
-    alike.iter().filter_map(|&(key, next)| Some([key.min(next?), key.max(next?)])).collect()
+    alike.iter().filter_map(|&(key, next)| Some([key, next?])).collect()
 }
 
 /// Picks one of several, the same ones in every run.
 fn picker<T: Clone>(seed: u64) -> impl FnMut(&[T]) -> T {
-    let mut words = random::words(seed);
+    let mut words = words(seed);
     move |from| {
         let place = words.next().expect("endless") % from.len() as u64;
         from[usize::try_from(place).expect("less than the length")].clone()
@@ -84,126 +100,71 @@ fn is_text(key: &[u8]) -> bool {
     key.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// An odometer: for each of a key's last bytes, the values that may stand there.
-struct Wheels(Vec<Wheel>);
-
-#[derive(Clone)]
-struct Wheel {
-    /// In order.
-    values: Vec<u8>,
-    /// How many values are less than each byte.
-    places: [u8; 256],
+/// Numbers the keys of one form, as an odometer does: each of their last bytes is a wheel that
+/// shows the values which may stand there.
+struct Dial {
+    /// The values of each wheel in order, of the last byte first.
+    wheels: Vec<Vec<u8>>,
 }
 
-impl Wheel {
-    fn of(is_value: impl Fn(u8) -> bool) -> Self {
-        let mut wheel = Self { values: Vec::new(), places: [0; 256] };
-        for byte in 0..=255 {
-            wheel.places[usize::from(byte)] =
-                u8::try_from(wheel.values.len()).expect("at most 255");
-            if is_value(byte) {
-                wheel.values.push(byte);
+impl Dial {
+    /// Of as many last bytes as a number has room for; `shows` tells whether a wheel shows a value,
+    /// given those that are seen there.
+    fn of(gaps: &[[&[u8]; 2]], shows: impl Fn(&[bool; 256], u8) -> bool) -> Self {
+        let keys = gaps.as_flattened();
+        let len = keys.first().map_or(0, |key| key.len());
+        let mut num_numbers: u128 = 1;
+        let wheels = (0..len.min(MAX_WHEELS)).map_while(|i| {
+            let mut seen = [false; 256];
+            for key in keys {
+                seen[usize::from(key[len - 1 - i])] = true;
             }
+            let wheel: Vec<_> = (0..=u8::MAX).filter(|&byte| shows(&seen, byte)).collect();
+            num_numbers = num_numbers.checked_mul(wheel.len() as u128)?;
+            Some(wheel)
+        });
+        Self { wheels: wheels.collect() }
+    }
+
+    /// The part of a key that stays as it is, and the number of the others.
+    fn read<'k>(&self, key: &'k [u8]) -> (&'k [u8], u128) {
+        let (fixed, last) = key.split_at(key.len() - self.wheels.len());
+        let number = last.iter().zip(self.wheels.iter().rev()).fold(0, |number, (byte, wheel)| {
+            number * wheel.len() as u128 + wheel.partition_point(|value| value < byte) as u128
+        });
+        (fixed, number)
+    }
+
+    /// From one key to a later one; as wide as can be if other bytes differ, too.
+    fn width(&self, [start, end]: [&[u8]; 2]) -> u128 {
+        let [(fixed, first), (other, last)] = [start, end].map(|key| self.read(key));
+        if fixed == other { last - first } else { u128::MAX }
+    }
+
+    fn behind(&self, key: &[u8], way: u128) -> Option<Vec<u8>> {
+        let (fixed, number) = self.read(key);
+        self.show(fixed, number.checked_add(way)?)
+    }
+
+    fn before(&self, key: &[u8], way: u128) -> Option<Vec<u8>> {
+        let (fixed, number) = self.read(key);
+        self.show(fixed, number.checked_sub(way)?)
+    }
+
+    /// The key of a number, if there are wheels for it.
+    fn show(&self, fixed: &[u8], mut number: u128) -> Option<Vec<u8>> {
+        let mut last = Vec::new();
+        for wheel in &self.wheels {
+            let place = usize::try_from(number % wheel.len() as u128).ok()?;
+            last.push(wheel[place]);
+            number /= wheel.len() as u128;
         }
-        wheel
-    }
-}
-
-impl Wheels {
-    /// The bytes seen in keys of one form.
-    fn seen(keys: &[&[u8]]) -> Self {
-        let mut seen = vec![[false; 256]; keys.first().map_or(0, |key| key.len().min(MAX_WHEELS))];
-        for key in keys {
-            for (seen, &byte) in seen.iter_mut().zip(key.iter().rev()) {
-                seen[usize::from(byte)] = true;
-            }
-        }
-        Self(seen.iter().map(|seen| Wheel::of(|byte| seen[usize::from(byte)])).collect())
-    }
-
-    /// All digits where only digits are seen, in text other bytes as seen, else all bytes.
-    fn natural(keys: &[&[u8]]) -> Self {
-        let is_text = keys.iter().all(|key| is_text(key));
-        let natural = |wheel: &Wheel| match &wheel.values[..] {
-            _ if !is_text => Wheel::of(|_| true),
-            values if values.iter().all(u8::is_ascii_digit) => {
-                Wheel::of(|byte| byte.is_ascii_digit())
-            }
-            _ => wheel.clone(),
-        };
-        Self(Self::seen(keys).0.iter().map(natural).collect())
-    }
-
-    /// A random number of places that is less than these; `None` if there is none but 0.
-    fn part(&self, width: &[u8], words: &mut impl Iterator<Item = u64>) -> Option<Vec<u8>> {
-        let first = width.iter().position(|&places| places > 0)?;
-        let mut random = |num_values: usize| {
-            let value = words.next().expect("endless") % num_values as u64;
-            u8::try_from(value).expect("less than 256")
-        };
-        let part = |_| {
-            let mut part = vec![0; width.len()];
-            part[first] = random(usize::from(width[first]) + 1);
-            for (places, wheel) in part.iter_mut().zip(self.0.iter().rev()).skip(first + 1) {
-                *places = random(wheel.values.len());
-            }
-            part
-        };
-        let is_inside = |part: &Vec<u8>| part[..] < *width && part.iter().any(|&places| places > 0);
-        (0..MAX_TRIES).map(part).find(is_inside)
-    }
-
-    /// Where the wheels stand for a key's last bytes.
-    fn places(&self, key: &[u8]) -> Vec<u8> {
-        let bytes = &key[key.len() - self.0.len()..];
-        let place = |(byte, wheel): (&u8, &Wheel)| wheel.places[usize::from(*byte)];
-        bytes.iter().zip(self.0.iter().rev()).map(place).collect()
-    }
-
-    /// The places from a key to a later one; the most that there are if other bytes differ, too.
-    fn width(&self, [start, end]: [&[u8]; 2]) -> Vec<u8> {
-        let num_fixed = start.len() - self.0.len();
-        let is_near = start[..num_fixed] == end[..num_fixed];
-        let width = is_near.then(|| self.turned(&self.places(end), &self.places(start), false));
-        width.flatten().unwrap_or_else(|| self.most())
-    }
-
-    fn most(&self) -> Vec<u8> {
-        let greatest = |wheel: &Wheel| u8::try_from(wheel.values.len() - 1).expect("at most 255");
-        self.0.iter().rev().map(greatest).collect()
-    }
-
-    /// The sum of two numbers of places, or the most that there are.
-    fn sum(&self, places: &[u8], other: &[u8]) -> Vec<u8> {
-        self.turned(places, other, true).unwrap_or_else(|| self.most())
-    }
-
-    /// The key that is so many places behind or before this one, if there is one.
-    fn moved(&self, key: &[u8], way: &[u8], is_behind: bool) -> Option<Vec<u8>> {
-        let places = self.turned(&self.places(key), way, is_behind)?;
-        let mut moved = key.to_vec();
-        for ((byte, place), wheel) in moved.iter_mut().rev().zip(places.iter().rev()).zip(&self.0) {
-            *byte = wheel.values[usize::from(*place)];
-        }
-        Some(moved)
-    }
-
-    /// Turns the wheels up or down, if they can show the result.
-    fn turned(&self, places: &[u8], by: &[u8], is_up: bool) -> Option<Vec<u8>> {
-        let mut turned = places.to_vec();
-        let mut carry = 0;
-        for ((place, &by), wheel) in turned.iter_mut().zip(by).rev().zip(&self.0) {
-            let num_values = i16::try_from(wheel.values.len()).expect("at most 256");
-            let by = if is_up { i16::from(by) } else { -i16::from(by) };
-            let sum = i16::from(*place) + by + carry;
-            *place = u8::try_from(sum.rem_euclid(num_values)).expect("less than 256");
-            carry = sum.div_euclid(num_values);
-        }
-        (carry == 0).then_some(turned)
+        let key = fixed.iter().chain(last.iter().rev()).copied().collect();
+        (number == 0).then_some(key)
     }
 }
 
 /// A pseudorandom number that depends on the bytes only.
 pub(crate) fn rank(bytes: &[u8]) -> u64 {
-    random::words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
+    words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
 }

@@ -1,8 +1,7 @@
-//! The keys to look up: a sample of a database's own, and absent ones between them.
+//! The keys to look up: a sample of a database's own, and missing ones between them.
 //!
 //! However large the database and its keys are, memory holds only the sample, at most 64 MB with
-//! all that is made of it, and twice a table's index and a data block. Only the blocks that the
-//! sample is drawn from, or that could contain its keys, are read.
+//! all that is made of it, and twice a table's index and a data block.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +19,18 @@ pub(crate) struct Sample<'a> {
     pub(crate) ranges: Ranges<'a>,
     /// In bytewise order.
     keys: Kinds<Vec<Key>>,
-    /// The number of lookups of each kind: some absent keys are looked up repeatedly.
+    /// The number of lookups of each kind: some missing keys are looked up repeatedly.
     num_lookups: Kinds<f64>,
     /// Whether the sample has all existing keys.
     is_all: bool,
-    /// Whether the gaps between keys do not tell which absent ones are asked for.
+    /// Whether the gaps between keys do not tell which missing ones are asked for.
     pub(crate) is_guess: bool,
 }
 
 impl<'a> Sample<'a> {
-    /// A sample with at most `max_missing` missing keys.
-    pub(crate) fn draw(ranges: Ranges<'a>, max_missing: usize) -> Self {
-        let (mut existing, is_all) = drawn(&ranges);
-        find(&ranges, &mut existing);
-        // A key counts only where `Get` finds it.
-        existing.retain(|key| key.found_in == key.drawn_from);
-        let (missing, is_guess) = missing(&ranges, &existing, max_missing.min(MAX_KEYS));
+    pub(crate) fn draw(ranges: Ranges<'a>) -> Self {
+        let (existing, is_all) = drawn(&ranges);
+        let (missing, is_guess) = missing(&ranges, &existing);
         let keys = Kinds { missing, existing };
         let num_lookups = keys.each_ref().map(|keys| float(num_lookups(keys)));
         Self { ranges, keys, num_lookups, is_all, is_guess }
@@ -47,11 +42,8 @@ impl<'a> Sample<'a> {
         Kinds { missing, existing: if self.is_all { f64::INFINITY } else { existing } }
     }
 
-    /// The existing keys that are not deleted, or all if all are deleted.
-    pub(crate) fn live_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
-        let all_are_deleted = self.keys.existing.iter().all(|key| key.is_deleted);
-        let is_live = move |key: &&Key| all_are_deleted || !key.is_deleted;
-        self.keys.existing.iter().filter(is_live).map(Key::neighbours)
+    pub(crate) fn existing_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
+        self.keys.existing.iter().map(Key::neighbours)
     }
 
     /// The lookups that ask a table although it does not have the key.
@@ -77,10 +69,10 @@ fn num_lookups(keys: &[Key]) -> usize {
     keys.iter().map(|key| key.number).sum()
 }
 
-/// Absent keys between the present ones of the same form, in order, and whether they are a guess.
-fn missing(ranges: &Ranges<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, bool) {
+/// Missing keys between the present ones of the same form, in order, and whether they are a guess.
+fn missing(ranges: &Ranges<'_>, present: &[Key]) -> (Vec<Key>, bool) {
     let num_bytes: usize = present.iter().map(|key| key.bytes.len()).sum();
-    let max_keys = max_keys.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
+    let max_keys = MAX_KEYS.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
     let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
     by_form.sort_by_cached_key(|(key, _)| form(key));
     // The later ways are for gaps of equal width, in which nothing tells what programs ask for.
@@ -92,9 +84,8 @@ fn missing(ranges: &Ranges<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, 
             *numbers.entry(key).or_insert(0) += 1;
         }
         let keys = numbers.into_iter();
-        let mut keys: Vec<_> =
-            keys.map(|(key, number)| Key { number, ..Key::new(key, None, None) }).collect();
-        find(ranges, &mut keys);
+        let mut keys: Vec<_> = keys.map(|(key, number)| Key::new(key, number)).collect();
+        find(ranges, &mut keys, false);
         keys.retain(|key| key.found_in.is_none());
         if num_lookups(&keys) >= least.max(1) {
             return (keys, i > 0);
@@ -103,5 +94,5 @@ fn missing(ranges: &Ranges<'_>, present: &[Key], max_keys: usize) -> (Vec<Key>, 
     (Vec::new(), false)
 }
 
-/// Makes absent keys, at most this many.
+/// Makes keys that may be missing, at most this many.
 type Way = fn(&[Neighbours<'_>], usize) -> Vec<Vec<u8>>;

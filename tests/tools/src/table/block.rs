@@ -3,13 +3,13 @@
 //! Mirrors `table/format.cc` and `table/block.cc`.
 
 use std::borrow::Cow;
+use std::io;
 use std::ops::Range;
 
 use super::crc32c::masked_crc32c;
-use super::error::TableError;
-use super::snappy;
 use super::source::Source;
 use super::varint::{read_len, read_varint};
+use super::{corrupt, snappy};
 
 /// After each block: its compression type, and a checksum of both.
 pub(super) const BLOCK_TRAILER_LEN: usize = 5;
@@ -54,9 +54,15 @@ impl KeyBudget {
         Self { max, left: max }
     }
 
-    fn spend(&mut self, key_len: usize) -> Result<(), TableError> {
-        let left = self.left.checked_sub(key_len as u64);
-        self.left = left.ok_or(TableError::TooManyKeyBytes { max: self.max })?;
+    fn spend(&mut self, key_len: usize) -> io::Result<()> {
+        // Such a table is valid, but no real one has such keys.
+        let too_many = || {
+            let keys = format!("its keys have more than {} bytes in all", self.max);
+            corrupt(
+                keys + ", since they share long prefixes; it may be sound, but is too much work",
+            )
+        };
+        self.left = self.left.checked_sub(key_len as u64).ok_or_else(too_many)?;
         Ok(())
     }
 }
@@ -77,52 +83,67 @@ impl BlockHandle {
     }
 
     /// The block's contents; a copy if the block is compressed.
-    pub(super) fn read(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
+    pub(super) fn read(self, source: Source<'_>) -> io::Result<Cow<'_, [u8]>> {
         let block = self.read_with_trailer(source)?;
         match block.split_last_chunk() {
             Some((summed, checksum)) if masked_crc32c(summed) == u32::from_le_bytes(*checksum) => {
                 self.contents(block)
             }
-            _ => Err(TableError::ChecksumMismatch { offset: self.offset }),
+            _ => Err(self.corrupt(
+                "does not match its checksum: restore a backup, or let RepairDB save \
+                the other blocks",
+            )),
         }
     }
 
     /// The same whatever the checksum is.
-    pub(super) fn read_unchecked(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
+    pub(super) fn read_unchecked(self, source: Source<'_>) -> io::Result<Cow<'_, [u8]>> {
         self.contents(self.read_with_trailer(source)?)
     }
 
-    fn read_with_trailer(self, source: Source<'_>) -> Result<Cow<'_, [u8]>, TableError> {
-        let Self { offset, size } = self;
-        let outside = TableError::OutsideFile { offset, size };
-        let end = self.end().ok_or(outside)?;
-        source.read(offset, end - offset)?.ok_or(outside)
+    fn read_with_trailer(self, source: Source<'_>) -> io::Result<Cow<'_, [u8]>> {
+        source.read(self.offset, self.size.saturating_add(BLOCK_TRAILER_LEN as u64))
     }
 
     /// Of a block with its trailer.
-    fn contents(self, block: Cow<'_, [u8]>) -> Result<Cow<'_, [u8]>, TableError> {
-        let offset = self.offset;
+    fn contents(self, block: Cow<'_, [u8]>) -> io::Result<Cow<'_, [u8]>> {
         let len = block.len() - BLOCK_TRAILER_LEN;
-        match block[len] {
-            UNCOMPRESSED => Ok(prefix(block, len)),
-            SNAPPY => snappy::decompress(&block[..len])
-                .map(Cow::Owned)
-                .map_err(|error| TableError::CorruptSnappy { offset, error }),
-            compression => Err(TableError::UnknownCompression { compression }),
-        }
+        let method = match block[len] {
+            UNCOMPRESSED => return Ok(prefix(block, len)),
+            SNAPPY => {
+                let contents = snappy::decompress(&block[..len]).map(Cow::Owned);
+                return contents.map_err(|why| self.corrupt(&format!("is no Snappy data: {why}")));
+            }
+            2 => "Zstandard, or zlib in older forks",
+            4 => "raw zlib, as in Minecraft",
+            _ => "an unknown method",
+        };
+        // Without the offset, so that many tables have one cause.
+        let what = format!("blocks are compressed with {method} (type {})", block[len]);
+        Err(corrupt(what + "; only Snappy and uncompressed blocks can be read"))
     }
 
-    /// Visits the key and the value of each entry, in order, up to the first that is corrupt;
-    /// returns the length of the contents.
+    fn corrupt(self, what: &str) -> io::Error {
+        corrupt(format!("the block at offset {} {what}", self.offset))
+    }
+
+    /// Visits the key and the value of each entry, in order, up to the first that is corrupt.
     pub(super) fn visit_entries(
         self,
         source: Source<'_>,
         budget: &mut KeyBudget,
-        visit: impl FnMut(&[u8], &[u8]),
-    ) -> Result<usize, TableError> {
-        let corrupt = TableError::CorruptBlock { offset: self.offset };
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> io::Result<()> {
+        let corrupt = || self.corrupt("has corrupt entries");
         let contents = self.read(source)?;
-        visit_entries(&contents, corrupt, budget, visit).map(|()| contents.len())
+        let mut rest = entries(&contents).ok_or_else(corrupt)?;
+        let mut key = Vec::new();
+        while !rest.is_empty() {
+            let value = read_entry(&mut rest, &mut key).ok_or_else(corrupt)?;
+            budget.spend(key.len())?;
+            visit(&key, value);
+        }
+        Ok(())
     }
 }
 
@@ -134,22 +155,6 @@ fn prefix(bytes: Cow<'_, [u8]>, len: usize) -> Cow<'_, [u8]> {
             Cow::Owned(bytes)
         }
     }
-}
-
-fn visit_entries(
-    block: &[u8],
-    corrupt: TableError,
-    budget: &mut KeyBudget,
-    mut visit: impl FnMut(&[u8], &[u8]),
-) -> Result<(), TableError> {
-    let mut rest = entries(block).ok_or(corrupt)?;
-    let mut key = Vec::new();
-    while !rest.is_empty() {
-        let value = read_entry(&mut rest, &mut key).ok_or(corrupt)?;
-        budget.spend(key.len())?;
-        visit(&key, value);
-    }
-    Ok(())
 }
 
 /// The block without its array of restart points, which only a search needs; without any, `LevelDB`

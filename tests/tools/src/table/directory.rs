@@ -2,12 +2,12 @@
 //!
 //! Mirrors `db/filename.cc`.
 
-use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use super::corrupt;
 use super::log::LogReader;
 use super::manifest::{Manifest, manifest_name};
 
@@ -63,19 +63,20 @@ pub(crate) fn number_of(path: &Path) -> Option<u64> {
 
 /// The MANIFEST that CURRENT names; `None` if there is no CURRENT, as beside tables that were
 /// taken out of a database.
-pub(crate) fn read_manifest(directory: &Path) -> Result<Option<Manifest>, Box<dyn Error>> {
+pub(crate) fn read_manifest(directory: &Path) -> io::Result<Option<Manifest>> {
     let path = directory.join("CURRENT");
+    let named =
+        |file: &str, error: &io::Error| io::Error::new(error.kind(), format!("{file}: {error}"));
     if !path.try_exists().map_err(|error| named("CURRENT", &error))? {
         return Ok(None);
     }
     let mut current = Vec::new();
     open_regular_file(&path)
-        .and_then(|file| Ok(file.take(MAX_CURRENT_LEN).read_to_end(&mut current)?))
-        .map_err(|error| named("CURRENT", &*error))?;
-    let name = manifest_name(&current)?;
-    let manifest =
-        open_regular_file(&directory.join(name)).map_err(|error| named(name, &*error))?;
-    Ok(Some(Manifest::read(manifest).map_err(|error| format!("{name}: {error}"))?))
+        .and_then(|file| file.take(MAX_CURRENT_LEN).read_to_end(&mut current))
+        .map_err(|error| named("CURRENT", &error))?;
+    let name = manifest_name(&current).map_err(corrupt)?;
+    let manifest = open_regular_file(&directory.join(name)).and_then(Manifest::read);
+    manifest.map(Some).map_err(|error| named(name, &error))
 }
 
 fn has_entries(directory: &Path) -> bool {
@@ -90,15 +91,6 @@ pub(crate) fn len_of_log(path: &Path) -> u64 {
     if is_empty { 0 } else { len }
 }
 
-/// The error with the file's name. An operating system's keeps its kind.
-fn named(file: &str, error: &(dyn Error + 'static)) -> Box<dyn Error> {
-    let message = format!("{file}: {error}");
-    match error.downcast_ref().map(io::Error::kind) {
-        Some(kind) => io::Error::new(kind, message).into(),
-        None => message.into(),
-    }
-}
-
 /// Whether the name is that of a file in a database's directory that is not a table.
 pub(crate) fn is_other_file(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
@@ -108,17 +100,17 @@ pub(crate) fn is_other_file(path: &Path) -> bool {
         || is_log
 }
 
-pub(crate) fn open_regular_file(path: &Path) -> Result<File, Box<dyn Error>> {
+pub(crate) fn open_regular_file(path: &Path) -> io::Result<File> {
     // Devices and pipes may never end, and a pipe may not even open.
     if !fs::metadata(path)?.is_file() {
-        return Err("not a regular file".into());
+        return Err(corrupt("not a regular file"));
     }
     let mut file = File::open(path)?;
     let mut start = Vec::new();
     file.by_ref().take(LFS_POINTER.len() as u64).read_to_end(&mut start)?;
     file.rewind()?;
     if start == LFS_POINTER {
-        return Err("a Git LFS pointer, not the file that it stands for: git lfs pull".into());
+        return Err(corrupt("a Git LFS pointer, not the file that it stands for: git lfs pull"));
     }
     Ok(file)
 }

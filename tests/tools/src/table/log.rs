@@ -4,10 +4,9 @@
 //!
 //! Mirrors `db/log_format.h` and `db/log_reader.cc`.
 
-use std::error::Error;
-use std::fmt;
 use std::io::{self, Read};
 
+use super::corrupt;
 use super::crc32c::masked_crc32c_of;
 
 const BLOCK_SIZE: usize = 32_768;
@@ -28,16 +27,6 @@ pub(crate) struct LogReader<R> {
     is_last_block: bool,
 }
 
-/// Why the rest of a log cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LogError {
-    ChecksumMismatch,
-    BadLength,
-    UnknownType { fragment_type: u8 },
-    MissingFragment,
-    Io(io::ErrorKind),
-}
-
 impl<R: Read> LogReader<R> {
     pub(crate) fn new(input: R) -> Self {
         Self { input, block: Vec::new(), place: 0, is_last_block: false }
@@ -46,7 +35,7 @@ impl<R: Read> LogReader<R> {
     /// Reads the next record into `record`; `false` if there is none.
     ///
     /// A record cut off by the end of the file counts as never written, as in LevelDB.
-    pub(crate) fn read_record(&mut self, record: &mut Vec<u8>) -> Result<bool, LogError> {
+    pub(crate) fn read_record(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
         record.clear();
         let mut has_begun = false;
         while let Some((fragment_type, data)) = self.read_fragment()? {
@@ -58,7 +47,7 @@ impl<R: Read> LogReader<R> {
             // Old LevelDBs could leave an empty first fragment at a block's end, and begin again.
             let begins_again = begins && record.is_empty();
             if fragment_type == ZERO || begins == has_begun && !begins_again {
-                return Err(LogError::MissingFragment);
+                return Err(corrupt("a part of a record is missing"));
             }
             has_begun = true;
             record.extend_from_slice(data);
@@ -69,7 +58,7 @@ impl<R: Read> LogReader<R> {
         Ok(false)
     }
 
-    fn read_fragment(&mut self) -> Result<Option<(u8, &[u8])>, LogError> {
+    fn read_fragment(&mut self) -> io::Result<Option<(u8, &[u8])>> {
         loop {
             if self.block.len() - self.place < HEADER_LEN && !self.read_block()? {
                 return Ok(None);
@@ -86,45 +75,33 @@ impl<R: Read> LogReader<R> {
             }
             let start = self.place + HEADER_LEN;
             if len > self.block.len() - start {
-                return if self.is_last_block { Ok(None) } else { Err(LogError::BadLength) };
+                return if self.is_last_block {
+                    Ok(None)
+                } else {
+                    Err(corrupt("a record reaches outside its block"))
+                };
             }
             self.place = start + len;
             if masked_crc32c_of([&[fragment_type], &self.block[start..self.place]]) != checksum {
-                return Err(LogError::ChecksumMismatch);
+                return Err(corrupt("a record does not match its checksum"));
             }
             if !(FULL..=LAST).contains(&fragment_type) {
-                return Err(LogError::UnknownType { fragment_type });
+                return Err(corrupt(format!("a record has the unknown type {fragment_type}")));
             }
             return Ok(Some((fragment_type, &self.block[start..self.place])));
         }
     }
 
     /// The next block; only the last of a file may be shorter.
-    fn read_block(&mut self) -> Result<bool, LogError> {
+    fn read_block(&mut self) -> io::Result<bool> {
         self.block.clear();
         self.place = 0;
         if self.is_last_block {
             return Ok(false);
         }
         let mut input = self.input.by_ref().take(BLOCK_SIZE as u64);
-        input.read_to_end(&mut self.block).map_err(|error| LogError::Io(error.kind()))?;
+        input.read_to_end(&mut self.block)?;
         self.is_last_block = self.block.len() < BLOCK_SIZE;
         Ok(true)
     }
 }
-
-impl fmt::Display for LogError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::ChecksumMismatch => f.write_str("a record does not match its checksum"),
-            Self::BadLength => f.write_str("a record reaches outside its block"),
-            Self::UnknownType { fragment_type } => {
-                write!(f, "a record has the unknown type {fragment_type}")
-            }
-            Self::MissingFragment => f.write_str("a part of a record is missing"),
-            Self::Io(kind) => write!(f, "{kind}"),
-        }
-    }
-}
-
-impl Error for LogError {}

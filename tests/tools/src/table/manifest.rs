@@ -6,11 +6,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 
-use super::log::{LogError, LogReader};
+use super::corrupt;
+use super::log::LogReader;
 use super::varint::{read_slice, read_varint, read_varint32};
 
 const NUM_LEVELS: u32 = 7;
@@ -48,15 +47,6 @@ impl Contents {
     }
 }
 
-/// Why a MANIFEST cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ManifestError {
-    Log(LogError),
-    CorruptEdit { field: &'static str },
-    UnknownTag { tag: u32 },
-    Missing { field: &'static str },
-}
-
 /// The MANIFEST that a CURRENT file names, in the same directory, or why `LevelDB` finds none.
 pub(crate) fn manifest_name(current: &[u8]) -> Result<&str, &'static str> {
     let name = current.strip_suffix(b"\n").ok_or("CURRENT does not end with a newline")?;
@@ -70,12 +60,12 @@ pub(crate) fn manifest_name(current: &[u8]) -> Result<&str, &'static str> {
 }
 
 impl Manifest {
-    pub(crate) fn read(input: impl Read) -> Result<Self, ManifestError> {
+    pub(crate) fn read(input: impl Read) -> io::Result<Self> {
         let mut manifest = Self::default();
         let mut numbers = [None; 3];
         let mut log = LogReader::new(input);
         let mut record = Vec::new();
-        while log.read_record(&mut record).map_err(ManifestError::Log)? {
+        while log.read_record(&mut record)? {
             let edit = Edit::read(&record)?;
             manifest.comparator = edit.comparator.or(manifest.comparator);
             // One edit may move a table to another level.
@@ -90,7 +80,7 @@ impl Manifest {
         // LevelDB requires them, and checks in this order.
         for (i, field) in [(1, "next file number"), (0, "log number"), (2, "last sequence number")]
         {
-            numbers[i].ok_or(ManifestError::Missing { field })?;
+            numbers[i].ok_or_else(|| corrupt(format!("the {field} is missing")))?;
         }
         manifest.log_number = numbers[0].unwrap_or_default();
         Ok(manifest)
@@ -108,13 +98,14 @@ struct Edit {
 }
 
 impl Edit {
-    fn read(mut record: &[u8]) -> Result<Self, ManifestError> {
+    fn read(mut record: &[u8]) -> io::Result<Self> {
         let mut edit = Self::default();
         while !record.is_empty() {
-            let corrupt = |field| ManifestError::CorruptEdit { field };
-            let tag = read_varint32(&mut record).ok_or(corrupt("tag"))?;
-            let name = field_name(tag).ok_or(ManifestError::UnknownTag { tag })?;
-            edit.read_field(tag, &mut record).ok_or(corrupt(name))?;
+            let bad = |field: &str| corrupt(format!("a {field} is corrupt"));
+            let tag = read_varint32(&mut record).ok_or_else(|| bad("tag"))?;
+            let name = field_name(tag)
+                .ok_or_else(|| corrupt(format!("a field has the unknown tag {tag}")))?;
+            edit.read_field(tag, &mut record).ok_or_else(|| bad(name))?;
         }
         Ok(edit)
     }
@@ -167,16 +158,3 @@ fn read_user_key(record: &mut &[u8]) -> Option<Vec<u8>> {
     let key = read_slice(record).filter(|key| !key.is_empty())?;
     Some(Contents::shortened(&key[..key.len().saturating_sub(8)]).into_owned())
 }
-
-impl fmt::Display for ManifestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Log(error) => write!(f, "{error}"),
-            Self::CorruptEdit { field } => write!(f, "a {field} is corrupt"),
-            Self::UnknownTag { tag } => write!(f, "a field has the unknown tag {tag}"),
-            Self::Missing { field } => write!(f, "the {field} is missing"),
-        }
-    }
-}
-
-impl Error for ManifestError {}

@@ -7,16 +7,14 @@
 //! Mirrors `table/format.cc` and `table/table.cc`.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
+use std::io;
 
 use block::{BlockHandle, KeyBudget};
-pub(crate) use error::TableError;
 pub(crate) use source::Source;
 
 pub(crate) mod block;
 pub(crate) mod crc32c;
 pub(crate) mod directory;
-mod error;
 pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod replace;
@@ -60,7 +58,7 @@ struct FilterEntry {
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn open(source: impl Into<Source<'a>>) -> Result<Self, TableError> {
+    pub(crate) fn open(source: impl Into<Source<'a>>) -> io::Result<Self> {
         let source = source.into();
         let (metaindex, index) = read_footer(source)?;
         let (filter, num_meta_blocks) = read_metaindex(source, metaindex)?;
@@ -74,9 +72,9 @@ impl<'a> Table<'a> {
     }
 
     /// The filter block that the metaindex block names first.
-    pub(crate) fn filter_block(&self) -> Result<Option<Cow<'a, [u8]>>, TableError> {
+    pub(crate) fn filter_block(&self) -> io::Result<Option<Cow<'a, [u8]>>> {
         let Some(FilterEntry { handle, .. }) = &self.filter else { return Ok(None) };
-        handle.ok_or(TableError::CorruptHandle)?.read(self.source).map(Some)
+        handle.ok_or_else(corrupt_handle)?.read(self.source).map(Some)
     }
 
     /// What `LevelDB` takes for the filter block unless it has `paranoid_checks`; `None` if it can
@@ -94,37 +92,31 @@ impl<'a> Table<'a> {
         KeyBudget::of_data(self.source.len())
     }
 
-    /// The place of the data block that a lookup reads, whether user keys ascend or descend; `None`
-    /// if there is no such block.
+    /// The place of the data block that a lookup of a database's key reads, in bytewise order;
+    /// `None` if there is no block.
     pub(crate) fn place_of(&self, user_key: &[u8], trailer_len: usize) -> Option<usize> {
-        let blocks = self.data_blocks();
-        let of_block = |block: &'_ DataBlock| {
-            let index_key = &block.index_key;
-            index_key[..index_key.len().saturating_sub(trailer_len)].cmp(user_key)
+        let is_before = |DataBlock { index_key, .. }: &DataBlock| {
+            index_key[..index_key.len().saturating_sub(trailer_len)] < *user_key
         };
-        let descend = blocks.first()?.index_key > blocks.last()?.index_key;
-        let before = if descend { Ordering::Greater } else { Ordering::Less };
-        let place = blocks.partition_point(|block| of_block(block) == before);
-        Some(place.min(blocks.len() - 1))
+        let last = self.data_blocks.len().checked_sub(1)?;
+        Some(self.data_blocks.partition_point(is_before).min(last))
     }
 
-    /// Visits the keys of a data block in order, up to where it is corrupt.
-    pub(crate) fn visit_keys(
-        &self,
-        block: &DataBlock,
-        visit: impl FnMut(&[u8]),
-    ) -> Result<(), TableError> {
-        self.visit_keys_within(&mut self.key_budget(), block, visit).map(drop)
+    /// Visits all keys, each with its data block, up to where one is corrupt.
+    pub(crate) fn visit_keys(&self, mut visit: impl FnMut(&DataBlock, &[u8])) -> io::Result<()> {
+        let mut budget = self.key_budget();
+        self.data_blocks
+            .iter()
+            .try_for_each(|block| self.visit_keys_of(&mut budget, block, |key| visit(block, key)))
     }
 
-    /// [`visit_keys`](Self::visit_keys) as long as the budget lasts; returns the length of the
-    /// block's contents.
-    pub(crate) fn visit_keys_within(
+    /// Visits the keys of a data block in order, as long as the budget lasts.
+    pub(crate) fn visit_keys_of(
         &self,
         budget: &mut KeyBudget,
         block: &DataBlock,
         mut visit: impl FnMut(&[u8]),
-    ) -> Result<usize, TableError> {
+    ) -> io::Result<()> {
         block.handle.visit_entries(self.source, budget, |key, _value| visit(key))
     }
 }
@@ -135,18 +127,36 @@ impl DataBlock {
     }
 }
 
+/// Why bytes are not what they should be.
+fn corrupt(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why.into())
+}
+
+fn corrupt_handle() -> io::Error {
+    corrupt("the handle of a block is corrupt")
+}
+
 /// Where the metaindex block and the index block lie.
-fn read_footer(source: Source<'_>) -> Result<(BlockHandle, BlockHandle), TableError> {
-    let too_short = TableError::TooShort { len: source.len() };
-    let start = source.len().checked_sub(FOOTER_LEN as u64).ok_or(too_short)?;
-    let footer = source.read(start, FOOTER_LEN as u64)?.ok_or(too_short)?;
-    let (mut handles, magic) = footer.split_last_chunk().ok_or(too_short)?;
+fn read_footer(source: Source<'_>) -> io::Result<(BlockHandle, BlockHandle)> {
+    let too_short = || {
+        let len = source.len();
+        corrupt(format!("not a LevelDB table: {len} bytes are too few for its 48-byte footer"))
+    };
+    let start = source.len().checked_sub(FOOTER_LEN as u64).ok_or_else(too_short)?;
+    let footer = source.read(start, FOOTER_LEN as u64)?;
+    let (mut handles, magic) = footer.split_last_chunk().ok_or_else(too_short)?;
     match u64::from_le_bytes(*magic) {
         MAGIC => (),
-        ROCKSDB_MAGIC => return Err(TableError::RocksDb),
-        _ => return Err(TableError::BadMagic),
+        ROCKSDB_MAGIC => {
+            return Err(corrupt("a table of RocksDB in its own format, which LevelDB cannot read"));
+        }
+        _ => {
+            let why = "not a LevelDB table, or a truncated one: no magic number at the end";
+            return Err(corrupt(why));
+        }
     }
-    let mut handle = || BlockHandle::decode(&mut handles).ok_or(TableError::CorruptFooter);
+    let mut handle =
+        || BlockHandle::decode(&mut handles).ok_or_else(|| corrupt("the footer is corrupt"));
     Ok((handle()?, handle()?))
 }
 
@@ -154,11 +164,12 @@ fn read_footer(source: Source<'_>) -> Result<(BlockHandle, BlockHandle), TableEr
 fn read_metaindex(
     source: Source<'_>,
     handle: BlockHandle,
-) -> Result<(Option<FilterEntry>, usize), TableError> {
+) -> io::Result<(Option<FilterEntry>, usize)> {
     let (mut filter, mut number): (Option<FilterEntry>, _) = (None, 0);
     let mut budget = KeyBudget::of_index(handle);
     handle.visit_entries(source, &mut budget, |key, mut value| {
-        let name = policy_name(key).map(|name| String::from_utf8_lossy(name).into_owned());
+        let name = key.strip_prefix(b"filter.");
+        let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
         let handle = BlockHandle::decode(&mut value);
         match (&mut filter, name) {
             // The same block under another name, as `writer` makes it.
@@ -173,17 +184,9 @@ fn read_metaindex(
     Ok((filter, number))
 }
 
-/// `None` if the entry is not a filter's. A filter that only `RocksDB` makes keeps its kind in the
-/// name.
-fn policy_name(key: &[u8]) -> Option<&[u8]> {
-    let rocksdbs = [&b"fullfilter."[..], b"partitionedfilter."];
-    key.strip_prefix(b"filter.")
-        .or_else(|| rocksdbs.iter().any(|kind| key.starts_with(kind)).then_some(key))
-}
-
 /// The data blocks of an index, each after the one before it: an index that repeated a block would
 /// make a small file a large one.
-fn read_index(source: Source<'_>, handle: BlockHandle) -> Result<Vec<DataBlock>, TableError> {
+fn read_index(source: Source<'_>, handle: BlockHandle) -> io::Result<Vec<DataBlock>> {
     let mut blocks: Vec<DataBlock> = Vec::new();
     let mut outcome = Ok(());
     let mut budget = KeyBudget::of_index(handle);
@@ -201,13 +204,14 @@ fn next_block(
     previous: Option<&DataBlock>,
     key: &[u8],
     mut value: &[u8],
-) -> Result<DataBlock, TableError> {
-    let handle = BlockHandle::decode(&mut value).ok_or(TableError::CorruptHandle)?;
+) -> io::Result<DataBlock> {
+    let handle = BlockHandle::decode(&mut value).ok_or_else(corrupt_handle)?;
     let BlockHandle { offset, size } = handle;
-    let end = handle.end().filter(|&end| end <= file_len);
-    let end = end.ok_or(TableError::OutsideFile { offset, size })?;
+    let end = handle.end().filter(|&end| end <= file_len).ok_or_else(|| {
+        corrupt(format!("a block of {size} bytes at offset {offset} reaches outside the file"))
+    })?;
     if previous.is_some_and(|previous| offset < previous.end) {
-        return Err(TableError::OutOfOrder { offset });
+        return Err(corrupt(format!("the data block at offset {offset} overlaps an earlier one")));
     }
     Ok(DataBlock { handle, end, index_key: key.to_vec() })
 }

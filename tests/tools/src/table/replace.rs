@@ -78,12 +78,10 @@ impl Filters {
             && table.policy_names() == self.policy_names
             && (self.is_appended || new.len() == old.len());
         let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters[..]);
-        for block in table.data_blocks() {
-            table.visit_keys(block, |key| {
-                let user_key = &key[..key.len().saturating_sub(self.trailer_len)];
-                is_right &= reader.key_may_match(block.offset(), user_key);
-            })?;
-        }
+        table.visit_keys(|block, key| {
+            let user_key = &key[..key.len().saturating_sub(self.trailer_len)];
+            is_right &= reader.key_may_match(block.offset(), user_key);
+        })?;
         if is_right { Ok(()) } else { Err(WRONG.into()) }
     }
 }

@@ -5,9 +5,6 @@
 //!
 //! Mirrors Snappy's `format_description.txt`.
 
-use std::error::Error;
-use std::fmt;
-
 use super::varint::read_varint32;
 
 /// The most bytes that a copy of three bytes can yield.
@@ -17,27 +14,27 @@ use super::varint::read_varint32;
 const MOST_OF_A_COPY: u64 = 64;
 const LEN_OF_A_COPY: u64 = 3;
 
-pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, SnappyError> {
-    let len = read_varint32(&mut input).ok_or(SnappyError::CorruptLength)?;
+pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let len = read_varint32(&mut input).ok_or("its length is corrupt")?;
     let fewest = (u64::from(len) * LEN_OF_A_COPY).div_ceil(MOST_OF_A_COPY);
     let stated = usize::try_from(len).ok().filter(|_| fewest <= input.len() as u64);
-    let stated = stated.ok_or(SnappyError::TooShort)?;
+    let stated = stated.ok_or("it is too short for its stated length")?;
 
     let mut output = Vec::new();
-    output.try_reserve_exact(stated).map_err(|_| SnappyError::NoMemory)?;
+    output.try_reserve_exact(stated).map_err(|_| "there is no memory for its stated length")?;
     while let Some((&tag, rest)) = input.split_first() {
         input = rest;
         let room = stated - output.len();
-        match Element::read(tag, &mut input).ok_or(SnappyError::Truncated)? {
+        match Element::read(tag, &mut input).ok_or("it ends within a literal or a copy")? {
             Element::Literal(bytes) if bytes.len() <= room => output.extend_from_slice(bytes),
             Element::Copy { offset, len } if len <= room => {
                 append_copy(&mut output, offset, len)?;
             }
-            _ => return Err(SnappyError::LongerThanStated),
+            _ => return Err("it is longer than its stated length"),
         }
     }
     if output.len() < stated {
-        return Err(SnappyError::ShorterThanStated);
+        return Err("it is shorter than its stated length");
     }
     Ok(output)
 }
@@ -77,10 +74,10 @@ impl<'a> Element<'a> {
     }
 }
 
-fn append_copy(output: &mut Vec<u8>, offset: u32, len: usize) -> Result<(), SnappyError> {
+fn append_copy(output: &mut Vec<u8>, offset: u32, len: usize) -> Result<(), &'static str> {
     let start = usize::try_from(offset).ok().filter(|&offset| offset > 0);
     let start = start.and_then(|offset| output.len().checked_sub(offset));
-    let start = start.ok_or(SnappyError::CorruptOffset)?;
+    let start = start.ok_or("a copy reaches back before the start")?;
     let end = output.len() + len;
     while output.len() < end {
         // A copy that overlaps its own output repeats it.
@@ -96,31 +93,3 @@ fn read_number(input: &mut &[u8], num_bytes: usize) -> Option<u32> {
     *input = rest;
     Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
 }
-
-/// Why bytes are not a block in Snappy's format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SnappyError {
-    CorruptLength,
-    TooShort,
-    NoMemory,
-    Truncated,
-    CorruptOffset,
-    LongerThanStated,
-    ShorterThanStated,
-}
-
-impl fmt::Display for SnappyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CorruptLength => "its length is corrupt",
-            Self::TooShort => "it is too short for its stated length",
-            Self::NoMemory => "there is no memory for its stated length",
-            Self::Truncated => "it ends within a literal or a copy",
-            Self::CorruptOffset => "a copy reaches back before the start",
-            Self::LongerThanStated => "it is longer than its stated length",
-            Self::ShorterThanStated => "it is shorter than its stated length",
-        })
-    }
-}
-
-impl Error for SnappyError {}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::error::TableError;
+use super::corrupt;
 
 /// A table's bytes: in memory, or in a file that is read one block at a time.
 #[derive(Clone, Copy, Debug)]
@@ -37,20 +37,19 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// `None` outside the file.
-    pub(super) fn read(self, offset: u64, len: u64) -> Result<Option<Cow<'a, [u8]>>, TableError> {
-        let Some(end) = offset.checked_add(len).filter(|&end| end <= self.len()) else {
-            return Ok(None);
+    pub(super) fn read(self, offset: u64, len: u64) -> io::Result<Cow<'a, [u8]>> {
+        let end = offset.checked_add(len).filter(|&end| end <= self.len());
+        let outside = || {
+            corrupt(format!("a block of {len} bytes at offset {offset} reaches outside the file"))
         };
+        let end = end.ok_or_else(outside)?;
         match self {
             Self::Bytes(bytes) => {
                 let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
-                Ok(range.and_then(|(start, end)| bytes.get(start..end)).map(Cow::Borrowed))
+                let bytes = range.and_then(|(start, end)| bytes.get(start..end));
+                bytes.map(Cow::Borrowed).ok_or_else(outside)
             }
-            Self::File { file, .. } => {
-                let bytes = read_at(file, offset, len);
-                Ok(Some(Cow::Owned(bytes.map_err(|error| TableError::Io(error.kind()))?)))
-            }
+            Self::File { file, .. } => read_at(file, offset, len).map(Cow::Owned),
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! Mirrors `table/format.cc` and the end of `table/table_builder.cc`.
 
+use std::io;
 use std::ops::Range;
 
 use super::block::{BLOCK_TRAILER_LEN, UNCOMPRESSED};
 use super::crc32c::masked_crc32c;
-use super::{FOOTER_LEN, MAGIC, Table, TableError};
+use super::{FOOTER_LEN, MAGIC, Table};
 
 pub(crate) fn varint(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -63,7 +64,7 @@ pub(crate) fn with_filters_in_place(
     file: &[u8],
     policy_names: &[&str],
     filter_block: &[u8],
-) -> Result<Option<Vec<u8>>, TableError> {
+) -> io::Result<Option<Vec<u8>>> {
     let fits = |of: &Layout| !of.is_appended && of.has_room(policy_names, filter_block.len());
     let Some(layout) = table.layout()?.filter(fits) else { return Ok(None) };
     let Layout { data_end, index, index_handle, .. } = layout;
@@ -85,7 +86,7 @@ pub(crate) fn with_filters_appended(
     file: &[u8],
     policy_names: &[&str],
     filter_block: &[u8],
-) -> Result<Option<Vec<u8>>, TableError> {
+) -> io::Result<Option<Vec<u8>>> {
     let Some(Layout { index, index_handle, .. }) = table.layout()? else { return Ok(None) };
     let mut new = file[..index.end].to_vec();
     append_footer(&mut new, &[]);
@@ -97,7 +98,7 @@ pub(crate) fn with_filters_appended(
 }
 
 /// Whether a file has the data blocks and the index block of another one where that has them.
-pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> Result<bool, TableError> {
+pub(crate) fn has_data_of(old: &[u8], new: &[u8]) -> io::Result<bool> {
     let [old_layout, layout] = [Table::open(old)?.layout()?, Table::open(new)?.layout()?];
     let (Some(before), Some(after)) = (old_layout, layout) else { return Ok(false) };
     let is_kept = |range: Range<usize>| old[range.clone()] == new[range];
@@ -158,13 +159,11 @@ impl Table<'_> {
     /// `None` unless all is as `LevelDB` lays it out, or [`with_filters_appended`] does: data
     /// blocks, at most one filter block, the metaindex block, the index block and the footer, and
     /// nothing else but zeros before the index block.
-    pub(crate) fn layout(&self) -> Result<Option<Layout>, TableError> {
+    pub(crate) fn layout(&self) -> io::Result<Option<Layout>> {
         let (metaindex, index) = super::read_footer(self.source)?;
         let start = self.data_blocks.last().map_or(0, |block| block.end);
         // Of what follows the data blocks, the index block is kept in memory already.
-        let Some(tail) = self.source.read(start, self.source.len() - start)? else {
-            return Ok(None);
-        };
+        let tail = self.source.read(start, self.source.len() - start)?;
         let filter = self.filter.as_ref().map(|filter| filter.handle?.range());
         // Without filters, an empty range before the metaindex block.
         let filter = filter.unwrap_or(metaindex.range().map(|range| range.start..range.start));

@@ -9,12 +9,11 @@ mod tables;
 mod unreadable;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
-use crate::command_line::each_group;
-use crate::database::Group;
-use crate::inspect::{Options, report};
+use crate::command_line::{Options, each_group};
+use crate::inspect::report;
 use crate::tests::directories::database;
 
 /// What a user sees.
@@ -22,16 +21,16 @@ pub(crate) struct Report {
     pub(crate) lines: Vec<String>,
     /// What goes to stderr.
     pub(crate) causes: Vec<String>,
-    pub(crate) exit_status: u8,
 }
 
 impl Report {
     pub(crate) fn on(path: &Path) -> Self {
-        Self::of(&Options { tables: false, paths: vec![path.to_path_buf()] })
+        Self::of(&Options { paths: vec![path.to_path_buf()], ..Options::default() })
     }
 
     fn with_tables(path: &Path) -> Self {
-        Self::of(&Options { tables: true, paths: vec![path.to_path_buf()] })
+        let paths = vec![path.to_path_buf()];
+        Self::of(&Options { tables: true, paths, ..Options::default() })
     }
 
     fn of(options: &Options) -> Self {
@@ -40,9 +39,8 @@ impl Report {
             lines.extend_from_slice(printed);
             Ok(())
         };
-        let outcome =
-            each_group(&options.paths, print, Group::of_paths, |read| report(read, options));
-        let report = Self { lines, exit_status: outcome.exit_status, causes: outcome.causes };
+        let causes = each_group(&options.paths, print, |find| report(find, options));
+        let report = Self { lines, causes };
         let mut printed = report.lines.iter().chain(&report.causes);
         assert!(!printed.any(|line| line.contains(char::is_control)));
         // But for a path to copy.
@@ -120,16 +118,4 @@ fn number_in(cell: &str) -> f64 {
 #[track_caller]
 fn assert_near(reckoned: f64, replayed: f64) {
     assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
-}
-
-#[test]
-fn the_command_line_takes_options_and_paths_in_any_order_or_says_what_is_wrong() {
-    use std::ffi::OsString;
-
-    let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from));
-    let paths: Vec<PathBuf> = vec!["a.ldb".into(), "--tables".into()];
-    let options = Options { tables: true, paths };
-    assert_eq!(parse(&["a.ldb", "--tables", "--", "--tables"]), Ok(Some(options)));
-    assert_eq!((parse(&["-h"]), parse(&["a.ldb", "--help"])), (Ok(None), Ok(None)));
-    assert_eq!(parse(&["a.ldb", "-x"]), Err("unknown option -x".into()));
 }

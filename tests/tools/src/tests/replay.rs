@@ -115,7 +115,8 @@ impl ReplayedTable {
 
 fn keys_of(table: &Table<'_>, block: &DataBlock) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
-    table.visit_keys(block, |key| keys.push(key.to_vec())).unwrap();
+    let budget = &mut table.key_budget();
+    table.visit_keys_of(budget, block, |key| keys.push(key.to_vec())).unwrap();
     keys
 }
 

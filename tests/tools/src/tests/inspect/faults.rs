@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::Report;
+use crate::command_line::Options;
 use crate::database::Group;
-use crate::inspect::{Options, report};
+use crate::inspect::report;
 use crate::tests::directories::{
     blocks, copy_of, correct_checksum, database, directory_of, fault, files, golden_table, read,
 };
@@ -17,7 +18,7 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str], Opt
 const NONE: &str = "NO FILTERS: lookups read a block of every table that may have their key.";
 
 #[rustfmt::skip]
-const CASES: [Case; 14] = [
+const CASES: [Case; 21] = [
     ("old_name_signed",
         &["WRONG: the filters of 1 of 1 tables reject 1 of 1 entries there",
           "LevelDB since 1.18 ignores their name, goleveldb does not find those.",
@@ -28,15 +29,15 @@ const CASES: [Case; 14] = [
           "MISSING: 1 of 3 tables; LevelDB does not open such a database."],
         &["running", "needlessly", "?"], None),
     ("table_missing_whole",
-        &["3 tables in use, 2,060 entries", "NO FILTERS in 2 of 3 tables", " 72 ", " 70.4 "],
+        &["3 tables in use, 2,060 entries", "NO FILTERS in 2 of 3 tables", " 70.4 "],
         &["MISSING"], Some("--add ")),
     ("basho_manifest", &["a field has the unknown tag 11"], &["RocksDB"], None),
     ("comparator_ignores_case",
         &["UNKNOWN", "the comparator \"example.NoCase\"", "none can be added"],
         &["needlessly", "?", "NO FILTERS"], None),
     ("damaged",
-        &["1 entry;", "DAMAGED: the filters of 1 of 1 tables. LevelDB uses them unless \
-           paranoid_checks is set, and then misses 1 of 1 entries there.", ": damaged filters"],
+        &["1 entry;", "DAMAGED: the filters of 1 of 1 tables. Unless paranoid_checks \
+           is set, LevelDB uses them, and misses 1 of 1 entries there.", "To put right filters into", ": damaged filters"],
         &["NO FILTERS", "needlessly"], Some("")),
     ("no_bits",
         &["PROBLEM: of the filters asked for missing keys, 94% let them pass; about 1% is usual.",
@@ -47,7 +48,8 @@ const CASES: [Case; 14] = [
           "Why: 1.0 bits per entry are few"],
         &["OK", "hash"], Some("--add ")),
     ("turned_on_later",
-        &["NO FILTERS in 1 of 2 tables", "today   rewritten"], &["OK"], Some("--add ")),
+        &["leveldb.BuiltinBloomFilter2 in 1 of 2 tables, 32.0 bits per entry",
+          "NO FILTERS in 1 of 2 tables", "today   rewritten"], &["OK"], Some("--add ")),
     ("log_of_zeros", &["1 entry;", NONE], &["log", "rewritten"], None),
     ("overwritten", &["101 entries; no filters", NONE], &["101 keys"], Some("--add ")),
     ("no_current",
@@ -56,6 +58,29 @@ const CASES: [Case; 14] = [
         &["needlessly", "NO FILTERS"], None),
     ("versions_of_one_key", &["3 tables in use, 3 entries; no filters", NONE], &["rewritten"], None),
     ("room_at_the_end", &["100.0 bits per entry", "OK: "], &["rewritten"], None),
+    ("../databases/accounts",
+        &["OK: of the filters asked for missing keys, 0.4% let them pass."],
+        &["Why", "rewritten"], None),
+    ("../databases/posts", &["OK: of the filters asked for "], &["Why", "rewritten"], None),
+    ("../databases/counters",
+        &["PROBLEM: of the filters asked for missing keys, 57% let them pass; about 1% is usual.",
+          "Why: your keys have 8 bytes and most differ only in the last, and a filter has 55 of them: \
+           LevelDB's hash hardly tells such neighbours apart."],
+        &[], Some("")),
+    ("../databases/object_ids",
+        &["PROBLEM: of the filters asked for existing keys, 11% let them", "Why: your keys have "],
+        &[], Some("")),
+    ("../databases/own_policy",
+        &["UNKNOWN: only their program knows the filters of the policy \"example.OwnFilter\".",
+          "000007.ldb and 1 other table: filters of an unknown policy, \"example.OwnFilter\""],
+        &["needlessly"], None),
+    ("../databases/prefix_filters",
+        &["WRONG: the filters of 2 of 2 tables reject 2,426 of 2,426 entries there: LevelDB with its \
+           own policy does not find those.", "1 other table: the filters reject keys of their own"],
+        &["needlessly"], None),
+    ("../databases/reverse_comparator",
+        &["UNKNOWN: only their program knows the order of the keys, of the comparator \"example.reverse\"."],
+        &["needlessly"], Some("")),
 ];
 
 #[test]
@@ -89,7 +114,7 @@ fn what_is_advised_makes_all_right() {
         let options =
             Report::on(&directory).advice().unwrap().split_whitespace().next().unwrap() == "--add";
         let run = run_on(&directory, if options { &["--add"] } else { &[] });
-        assert_eq!((run.exit_status, &run.causes), (0, &vec![]), "{name}: {:?}", run.lines);
+        assert!(run.causes.is_empty(), "{name}: {:?}", run.lines);
         let report = Report::on(&directory);
         assert!(report.has("OK: ") && report.causes.is_empty(), "{name}: {:#?}", report.lines);
         assert_eq!(report.advice(), None, "{name}");
@@ -107,8 +132,10 @@ fn nothing_is_written_where_nothing_can_be_gained() {
     ] {
         let directory = copy_of(&fault(name));
         let before = files(&directory);
-        run_on(&directory, &["--add"]);
-        assert_eq!(files(&directory), before, "{name}");
+        for args in [&[][..], &["--add"]] {
+            assert!(!run_on(&directory, args).has("--add"), "{name}");
+            assert_eq!(files(&directory), before, "{name}");
+        }
     }
 }
 
@@ -132,13 +159,13 @@ fn tables_of_basho_are_named_where_they_are() {
     assert!(Report::on(&directory).cause().ends_with("; name sst_3"));
     let report = Report::on(&directory.join("sst_3"));
     assert!(report.has("sst_3: 1 table (no MANIFEST says which are in use), 3,685 entries"));
-    assert_eq!((report.exit_status, report.advice()), (0, None));
+    assert!(report.causes.is_empty() && report.advice().is_none());
 }
 
 #[test]
 fn a_missing_table_of_an_open_database_may_have_been_removed() {
     let read = || Ok(Group { is_open: true, ..Group::of_directory(&fault("table_missing"))? });
-    let (lines, _) = report(read, &Options::default()).unwrap();
+    let (lines, _) = report(&read, &Options::default()).unwrap();
     let words = "MISSING: 1 of 3 tables; a running database removes tables: close or copy it.";
     assert!(lines.contains(&words.into()), "{lines:#?}");
 }
@@ -149,9 +176,8 @@ fn pointers_of_git_lfs_are_named() {
     for file in ["CURRENT", "000005.ldb"] {
         let directory = copy_of(&database("accounts"));
         fs::write(directory.join(file), pointer).unwrap();
-        let (status, cause) =
-            (Report::on(&directory).exit_status, Report::on(&directory).causes.concat());
-        assert!(status == 1 && cause.contains("a Git LFS pointer"), "{cause}");
+        let cause = Report::on(&directory).causes.concat();
+        assert!(cause.contains("a Git LFS pointer"), "{cause}");
     }
 }
 

@@ -15,7 +15,7 @@ fn assert_is_as_foretold(directory: &Directory, is_certain: bool) {
     };
     let foretold = report.figures();
     let run = run_on(directory, if advice.starts_with("--add") { &["--add"] } else { &[] });
-    assert_eq!((run.exit_status, &run.causes), (0, &vec![]), "{:?}", run.lines);
+    assert!(run.causes.is_empty(), "{:?}", run.lines);
     assert_eq!(run.figures(), foretold);
     let rewritten = Report::on(directory);
     for (foretold, now) in foretold.iter().zip(rewritten.figures()) {
