@@ -156,8 +156,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.is_poisoned = false;
     }
 
-    /// The number of bytes that [`finish`](Self::finish) would return if no keys waited: for engines
-    /// that cut tables by their size. Takes constant time.
+    /// The number of bytes that [`finish`](Self::finish) would return if no keys waited: for
+    /// engines that cut tables by their size. Takes constant time.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "as every call after a panic")]
     pub fn finished_len(&self) -> usize {

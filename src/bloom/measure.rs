@@ -8,7 +8,8 @@ use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
 use crate::BloomHash;
 
-/// The fewest lookups, many since small filters differ from each other, and the most, for low rates.
+/// The fewest lookups, many since small filters differ from each other, and the most, for low
+/// rates.
 const MIN_LOOKUPS: u32 = 1 << 21;
 const MAX_LOOKUPS: u32 = 1 << 26;
 

@@ -81,9 +81,9 @@ impl BloomFilterPolicy {
     /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
     /// 4. Among tuned filters of 1,000 keys and more such ones are rare.
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer. With 10 bits per key, filters of 100,000 to
-    /// 5 million random keys have a fifth fewer false positives in the mean; those of fewer than 100
-    /// may have more. The choice takes about a microsecond and is the same on every platform.
+    /// A filter takes LevelDB's bytes or slightly fewer. With 10 bits per key, filters of 100,000
+    /// to 5 million random keys have a fifth fewer false positives in the mean; those of fewer than
+    /// 100 may have more. The choice takes about a microsecond and is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -133,11 +133,11 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
     /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// That is for random keys. Real keys may have several times the rate, and digits, many of which
-    /// share a hash, far more: the lower the rate, the worse.
+    /// That is for random keys. Real keys may have several times the rate, and digits, many of
+    /// which share a hash, far more: the lower the rate, the worse.
     ///
-    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no tuned filter reaches
-    /// it, since `num_keys / 2^32` of absent keys [share a key's
+    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no tuned filter
+    /// reaches it, since `num_keys / 2^32` of absent keys [share a key's
     /// hash](https://github.com/facebook/rocksdb/pull/6317).
     ///
     /// ```
@@ -162,14 +162,14 @@ impl BloomFilterPolicy {
     /// of random keys, three levels of ever ten times the keys have about 2.2 times, four 2.9 times
     /// fewer false positives than with LevelDB's 10 bits per key. For filters of 100 keys and more.
     ///
-    /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take at
-    /// most `total_len` bytes, the probe counts included, and fewer where more would hardly help,
-    /// since most false positives are equal hashes. Otherwise the expected sum is at most that of
-    /// tuned filters with equal bits for all keys. Takes `n log n` time for `n` runs.
+    /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take
+    /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly
+    /// help, since most false positives are equal hashes. Otherwise the expected sum is at most
+    /// that of tuned filters with equal bits for all keys. Takes `n log n` time for `n` runs.
     ///
     /// With [long ranges](crate::FilterBlockBuilder::with_long_ranges) a run has about a filter for
-    /// each 5,000 of its keys. Share the budget anew at each flush or compaction, and allow 8% more:
-    /// tables that are not rewritten keep the richer filters that they had.
+    /// each 5,000 of its keys. Share the budget anew at each flush or compaction, and allow 8%
+    /// more: tables that are not rewritten keep the richer filters that they had.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

@@ -41,9 +41,9 @@ pub struct FilterBlockReader<P, B> {
 impl<P: Copy, B: ?Sized> Copy for FilterBlockReader<P, &B> {}
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads where the filters of a block are, in constant time. `contents` is the block without the
-    /// 5-byte trailer (compression type and checksum) that follows it in the file, and `policy` the
-    /// one that the table's metaindex block names.
+    /// Reads where the filters of a block are, in constant time. `contents` is the block without
+    /// the 5-byte trailer (compression type and checksum) that follows it in the file, and `policy`
+    /// the one that the table's metaindex block names.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         Self { footer: Footer::parse(contents.as_ref()), policy, contents }

@@ -48,7 +48,8 @@ proptest! {
     #[test]
     fn long_ranges_widen_until_the_first_has_4_000_keys_for_each_table_anew(
         tables in vec(any_wide_blocks(), 1..3),
-        policy in any_policy().prop_filter("short filters", |policy| policy.millibits_per_key() < 100_000),
+        policy in any_policy()
+            .prop_filter("short filters", |policy| policy.millibits_per_key() < 100_000),
     ) {
         let mut by_hash = FilterBlockBuilder::with_long_ranges(policy);
         let mut by_key = FilterBlockBuilder::with_long_ranges(OfKeys(policy));

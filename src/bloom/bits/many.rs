@@ -57,8 +57,8 @@ pub(crate) fn may_match<T: Hashed>(
     }
 }
 
-/// The probes of up to [`BATCH`] keys, two of each key at a time, in loops that the compiler turns into
-/// vector instructions: `(start next_positions*)*`.
+/// The probes of up to [`BATCH`] keys, two of each key at a time, in loops that the compiler turns
+/// into vector instructions: `(start next_positions*)*`.
 pub(super) struct Batch {
     prepared: PreparedShape,
     divisor: Divisor,
