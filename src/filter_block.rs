@@ -15,9 +15,9 @@ pub use reader::FilterBlockReader;
 /// the file offset of a data block, past the 5-byte trailer of the one before, then `add_key` for
 /// each of its keys. [`FilterBlockReader`] shows the bytes.
 ///
-/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles, or waits itself
-/// if the policy has no [hashes](FilterPolicy::by_hash). After a panic, of the policy or of a call,
-/// every later call panics, too, since a filter may lack keys.
+/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles; without
+/// [hashes](FilterPolicy::by_hash), the key itself is kept. After a panic, of the policy or of a
+/// call, all later calls that start a block, add a key or finish panic, too: keys may be lacking.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -50,7 +50,7 @@ pub struct FilterBlockBuilder<P> {
 }
 
 /// Of long ranges: the least length, the keys of the first one, and those that each filter has room
-/// for. With these, all sizes of values have about 1% false positives.
+/// for. With these, tuned filters match about 1% at 10 bits per key, whatever the values' length.
 const LONG_BASE_LG: u8 = 19;
 const LONG_MIN_KEYS: usize = 4_000;
 const LONG_MIN_ROOM: usize = 1_000;
@@ -86,18 +86,21 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         builder
     }
 
-    /// A builder with filters of several thousand keys, however long the values: recommended, with
-    /// [tuned](crate::BloomFilterPolicy::tuned) filters. Every LevelDB since 1.18 reads them.
+    /// A builder with filters that have room for 1,000 keys or more, however long the values:
+    /// recommended, with [tuned](crate::BloomFilterPolicy::tuned) filters. Every LevelDB since 1.18
+    /// reads them.
     ///
-    /// A filter's worth depends on its keys, not on bytes: so a range has at least 512 KiB, and the
-    /// first one 4,000 keys. While no filter has been made, and some keys but fewer wait,
+    /// How well a filter works depends on its number of keys, not on the bytes of the file that it
+    /// covers: so a range has at least 512 KiB, and the first one 4,000 keys, or all that the table
+    /// has. While no filter has been made, and some keys but fewer wait,
     /// [`start_block`](Self::start_block) doubles the range until the new data block is in it, too.
-    /// A range that starts without keys does not widen.
+    /// If the first keys lie beyond the first 512 KiB of the file, no range widens.
     ///
-    /// A filter of few keys, such as a table's last, is as long as 1,000 keys need, 1.25 KB at 10
-    /// bits per key: the policy gets their hashes over and over. One without
-    /// [hashes](FilterPolicy::by_hash) gets each key once. A lookup in a longer filter reads up to
-    /// a cache line for each probe, not one or two in all.
+    /// A filter of fewer keys, such as a table's last, is as long as 1,000 need, 1.25 KB at 10 bits
+    /// per key: the policy gets their hashes over and over. One without
+    /// [hashes](FilterPolicy::by_hash) gets each key once: its filters of few keys stay short, and
+    /// match many absent keys that end in a counter. A lookup in a longer filter reads up to one
+    /// cache line for each probe, instead of one or two in all.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
         let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
@@ -107,8 +110,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
-    /// First makes the missing filters of all earlier ranges, in the policy's time and time linear
-    /// in their number. A far too large `block_offset` may take more memory for their 4-byte
+    /// First makes the missing filters of all earlier ranges: that takes the policy's time, and time
+    /// linear in their number. A far too large `block_offset` may take more memory for their 4-byte
     /// offsets than there is, and abort the process.
     ///
     /// # Panics
@@ -157,7 +160,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// The number of bytes that [`finish`](Self::finish) would return if no keys waited: for
-    /// engines that cut tables by their size. Takes constant time.
+    /// engines that cut tables by their size. It lacks the filter of the keys that wait, with long
+    /// ranges perhaps the table's only one. Takes constant time.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "as every call after a panic")]
     pub fn finished_len(&self) -> usize {

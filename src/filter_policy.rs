@@ -37,13 +37,13 @@ use crate::BloomHash;
 #[doc(alias = "prefix")]
 #[doc(alias = "wrapper")]
 pub trait FilterPolicy: Send + Sync {
-    /// The name under which a table stores this policy's filter block.
+    /// The policy's name, which follows `filter.` in a table's metaindex block.
     ///
     /// If the policy's bytes or its view of keys change, change the name: otherwise old filters are
     /// misread, and reject their keys.
     fn name(&self) -> &str;
 
-    /// Appends a filter for `keys` to `dst`, whose present bytes stay as they are. Keys may repeat
+    /// Appends a filter for `keys` to `dst`, whose existing bytes stay as they are. Keys may repeat
     /// and come in any order; LevelDB passes them in its comparator's order. Builders of filter
     /// blocks never ask for a filter of no keys.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);
@@ -55,8 +55,9 @@ pub trait FilterPolicy: Send + Sync {
     /// any bytes, since a disk may return corrupt ones.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
-    /// This policy as one that needs only hashes of keys: always, or never. With it, builders keep
-    /// 4 bytes of each key, and a lookup hashes its key once for all tables. Provided: `None`.
+    /// This policy as one that needs only hashes of keys: `Some` in all calls, or `None` in all.
+    /// With it, builders keep 4 bytes of each key, and a lookup hashes its key once for all tables.
+    /// `None` unless overridden.
     #[inline]
     fn by_hash(&self) -> Option<&dyn HashPolicy> {
         None
@@ -88,12 +89,19 @@ pub trait HashPolicy: Send + Sync {
 
 /// A key to look up in many tables, hashed once if their policy needs only hashes.
 ///
+/// Make it with the policy that the tables' readers have: others may hash keys otherwise, or take
+/// other keys, and would miss it.
+///
 /// ```
-/// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterKey};
-/// # let tables: [FilterBlockReader<BloomFilterPolicy, &[u8]>; 0] = [];
-/// let key = FilterKey::new(&BloomFilterPolicy::new(10), b"pear");
-/// let block_offset = 4_101; // where a table would have it
-/// assert!(!tables.iter().any(|table| table.may_match(block_offset, &key)));
+/// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
+/// let policy = BloomFilterPolicy::new(10).tuned();
+/// let tables = ["fig", "pear"].map(|key| {
+///     let mut builder = FilterBlockBuilder::with_long_ranges(policy);
+///     builder.add_key(key.as_bytes());
+///     FilterBlockReader::new(policy, builder.finish())
+/// });
+/// let key = FilterKey::new(&policy, b"pear");
+/// assert_eq!(tables.map(|table| table.may_match(0, &key)), [false, true]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FilterKey<'k> {

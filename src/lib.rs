@@ -45,7 +45,8 @@
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
-//! short for a trailer is used whole, and a policy panics at more bits than a `usize` counts.
+//! short for a trailer is used whole, a builder of filter blocks panics at an offset that goes back
+//! and at 4 GiB of filters, and a policy at more bits than a `usize` counts.
 //!
 //! The bytes of `tuned`, `for_runs`, `for_false_positive_rate` and `with_long_ranges` may change
 //! with a version. Readers never notice, as each filter says how it is read.

@@ -125,8 +125,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// The share of bits that are set, from 0 to 1: about 0.45 with LevelDB's 10 bits per key, and
-    /// slightly less in filters of 100,000 keys and more. Takes time linear in the filter's length.
+    /// The share of bits that are set, from 0 to 1: with LevelDB's 10 bits per key about 0.45, less
+    /// in filters of a few keys or of a million. Takes time linear in the filter's length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())

@@ -116,7 +116,7 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters of a key or more with at least `len` bytes, the probe count's included.
+    /// Filters of one key or more that have at least `len` bytes, the probe count's included.
     ///
     /// For policies that are plugged into LevelDB, whose filters have few keys if values take 500
     /// bytes and more as they are stored, compressed or not: take [tuned](Self::tuned) filters of
@@ -159,8 +159,9 @@ impl BloomFilterPolicy {
     /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
     /// most of the sum, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
-    /// of random keys, three levels of ever ten times the keys have about 2.2 times, four 2.9 times
-    /// fewer false positives than with LevelDB's 10 bits per key. For filters of 100 keys and more.
+    /// for random keys, three levels, each with ten times the keys of the one above, have about 2.2
+    /// times fewer false positives than with LevelDB's 10 bits per key, and four levels 2.9 times.
+    /// It is meant for filters of 100 keys and more.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take
     /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly
@@ -168,15 +169,17 @@ impl BloomFilterPolicy {
     /// that of tuned filters with equal bits for all keys. Takes `n log n` time for `n` runs.
     ///
     /// With [long ranges](crate::FilterBlockBuilder::with_long_ranges) a run has about a filter for
-    /// each 5,000 of its keys. Share the budget anew at each flush or compaction, and allow 8%
-    /// more: tables that are not rewritten keep the richer filters that they had.
+    /// each 5,000 of its keys, and at least one for each table; count filters of fewer than 1,000
+    /// keys as having 1,000, since they take as many bytes. Share the budget anew at each flush or
+    /// compaction, and allow 8% more: tables that are not rewritten keep the richer filters that
+    /// they had.
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
         shares.map(|share| Some(Self::from_millibits(share?).tuned())).collect()
     }
 
-    /// The name under which tables store the filters.
+    /// The policy's name, which follows `filter.` in a table's metaindex block.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name

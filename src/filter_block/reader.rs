@@ -49,17 +49,17 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         Self { footer: Footer::parse(contents.as_ref()), policy, contents }
     }
 
-    /// Whether the data block at `block_offset` may contain `key`, of which the policy makes what
-    /// it needs: an internal key if it is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else
-    /// a user key. `true` where [`filter`](Self::filter) is `None`.
+    /// Whether the data block at `block_offset` may contain `key`: an internal key if the policy is
+    /// an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key. `true` where
+    /// [`filter`](Self::filter) is `None`.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables: by its
-    /// hash if it has one and the policy takes it, else by the key.
+    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables, made
+    /// with this reader's policy: by its hash if both have hashes, else by the key.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
