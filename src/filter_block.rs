@@ -110,9 +110,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
     ///
-    /// First makes the missing filters of all earlier ranges: that takes the policy's time, and time
-    /// linear in their number. A far too large `block_offset` may take more memory for their 4-byte
-    /// offsets than there is, and abort the process.
+    /// First makes the missing filters of all earlier ranges, which takes the policy's time and a
+    /// time linear in their number. A far too large `block_offset` may take more memory for their
+    /// 4-byte offsets than there is, and abort the process.
     ///
     /// # Panics
     ///
