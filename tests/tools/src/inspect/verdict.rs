@@ -108,10 +108,10 @@ fn of_order(survey: &Survey<'_>) -> Option<String> {
         return None;
     }
     let name = comparator.map_or("no name".into(), |name| format!("{name:.100?}"));
-    let has_filters = survey.read().any(|table| table.filters.known().is_some());
+    let are_some = survey.read().any(|table| table.filters.known().is_some());
     let none =
         "There are no filters, and none can be added: keys that are equal to it could be missed.";
-    let none = if has_filters { String::new() } else { format!(" {none}") };
+    let none = if are_some { String::new() } else { format!(" {none}") };
     Some(format!(
         "UNKNOWN: only their program knows the order of the keys, of the comparator {name}.{none}"
     ))
