@@ -4,9 +4,9 @@ use super::probes::{Divisor, PreparedShape, ProbeSeq, bit};
 use crate::hash::hash_many;
 use crate::{BloomHash, bloom_hash};
 
-/// The most keys of a [`Batch`]: enough to hide the latency of a step behind other keys, and few
-/// enough that clearing its arrays for 16 keys costs little.
-pub(crate) const BATCH: usize = 64;
+/// The most keys of a [`Batch`]: enough to hide the latency of a step behind other keys, few enough
+/// for the first-level cache.
+pub(crate) const BATCH: usize = 128;
 
 /// Fewer keys take less time one at a time: the benchmarks "batches" and "create" show it.
 pub(super) const MANY: usize = 16;
