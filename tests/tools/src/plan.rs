@@ -44,6 +44,7 @@ pub(crate) enum Stays {
 pub(crate) const NO_GAIN: &str = "would not gain";
 /// Those that are printed on stderr.
 pub(crate) const BELOW: &str = "for the reasons below";
+pub(crate) const BESIDE: &str = "since theirs may not be of whole keys, either";
 pub(crate) const NO_FILTERS: &str = "without filters (--add adds them)";
 pub(crate) const NO_ROOM: &str = "without room for better filters (--add makes it)";
 const ALREADY: &str = "with such filters already";

@@ -6,7 +6,7 @@ use std::io;
 
 use crate::database::Group;
 use crate::database::ranges::Ranges;
-use crate::plan::{BELOW, NO_FILTERS, NO_GAIN, NO_ROOM, Plan, Stays, Wish};
+use crate::plan::{BELOW, BESIDE, NO_FILTERS, NO_GAIN, NO_ROOM, Plan, Stays, Wish};
 use crate::table::directory::open_regular_file;
 use crate::terminal::Progress;
 use crate::text::{counted, ratio};
@@ -65,9 +65,10 @@ impl<'a> Survey<'a> {
         // hide keys.
         let are_of_others = self.read().any(|table| table.is_wrong() && table.is_foreign());
         if are_of_others || self.read().any(Inspection::is_foreign) {
-            self.drop_where(BELOW, |table, _| {
-                are_of_others || table.filters.known().is_none() || table.is_wrong()
-            });
+            self.drop_where(BELOW, |table, _| table.filters.known().is_none() || table.is_wrong());
+            if are_of_others {
+                self.drop_where(BESIDE, |_, _| true);
+            }
         }
         self.drop_without_gain(wish);
         if !wish.adds {
