@@ -1,8 +1,5 @@
 //! The MANIFEST parser reads what LevelDB reads, and accepts any bytes.
 
-use std::fs;
-use std::path::Path;
-
 use crate::random::words;
 use crate::table::crc32c::masked_crc32c_of;
 use crate::table::log::LogReader;
@@ -123,14 +120,6 @@ fn manifest_of(edits: &[&[u8]]) -> std::io::Result<Manifest> {
     let mut records = vec![HEAD.concat()];
     records.extend(edits.iter().map(|edit| edit.to_vec()));
     Manifest::read(&log_of(&records)[..])
-}
-
-/// Gives the comparator another name.
-pub(crate) fn name_comparator(manifest: &Path) {
-    let (mut edits, _) = records(&fs::read(manifest).unwrap());
-    let name = edits[0].windows(7).position(|name| name == b"leveldb").unwrap();
-    edits[0][name] = b'L';
-    fs::write(manifest, log_of(&edits)).unwrap();
 }
 
 /// A database with tables of these levels and numbers.
