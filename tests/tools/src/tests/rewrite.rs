@@ -9,24 +9,11 @@ use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
-use crate::command_line::{Options, each_group};
+use crate::command_line::Options;
 use crate::rewrite::rewrite;
 use crate::table::{DataBlock, Table};
 use crate::tests::directories::{files, is_table};
 use crate::tests::inspect::Report;
-
-/// What a user sees.
-pub(crate) fn run(options: &Options) -> Report {
-    let mut lines = Vec::new();
-    let print = |printed: &[String]| {
-        assert!(printed.len() <= 16, "{printed:#?}");
-        lines.extend_from_slice(printed);
-        Ok(())
-    };
-    let causes = each_group(&options.paths, print, |find| rewrite(find, options));
-    assert_eq!(lines.iter().find(|line| line.chars().count() > 100), None);
-    Report { lines, causes }
-}
 
 /// Runs on a database or a table, and checks that only tables change, how, and when.
 #[track_caller]
@@ -35,7 +22,8 @@ pub(crate) fn run_on(path: &Path, args: &[&str]) -> Report {
     let before = files(directory);
     let with_path = args.iter().map(Into::into).chain([path.as_os_str().to_owned()]);
     let options = Options::parse(with_path, &["--add", "--bits-per-key", "--dry-run"]);
-    let report = run(&options.unwrap().unwrap());
+    let report = Report::of_command(&options.unwrap().unwrap(), rewrite);
+    assert!(report.lines.len() <= 16, "{:#?}", report.lines);
     let mut after = files(directory);
     after.retain(|path, file| before.get(path) != Some(file));
     assert!(after.is_empty() || !args.contains(&"--dry-run"));

@@ -2,21 +2,20 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::path::Path;
 
 use super::Report;
 use crate::command_line::Options;
 use crate::database::Group;
 use crate::inspect::report;
 use crate::rewrite::rewrite;
-use crate::tests::contents::table_of_database;
 use crate::tests::directories::{
-    blocks, correct_checksum, database, directory_of, golden_table, read,
+    blocks, copy_of, correct_checksum, database, directory_of, files, golden_table, is_table, read,
 };
 use crate::tests::manifest::{log_of, manifest_of_tables, records};
 use crate::tests::random_input::drawn;
 
-fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
+#[test]
+fn damaged_tables_are_read_or_refused() {
     let mut number = drawn(8);
     let mut num_read = 0;
     let directory = directory_of("damaged", &[]);
@@ -25,7 +24,7 @@ fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
         ["db_snappy_bloom16_large_values.ldb", "table_bloom10_user_keys.ldb"].map(golden_table)
     {
         let blocks = blocks(&file);
-        for _ in 0..num_damaged / 2 {
+        for _ in 0..50 {
             let mut damaged = file.clone();
             // Often one of the last bytes, which lead to all others.
             let num_candidates = if number(2) == 0 { 4 } else { blocks.len() };
@@ -41,96 +40,58 @@ fn assert_damaged_tables_are_read_or_refused(num_damaged: usize) {
         }
     }
     // Some damage changes only values or filters.
-    assert!((num_damaged..19 * num_damaged).contains(&(20 * num_read)), "{num_read}");
-}
-
-#[test]
-fn damaged_tables_are_read_or_refused() {
-    assert_damaged_tables_are_read_or_refused(100);
-}
-
-#[test]
-#[ignore = "takes seconds"]
-fn ten_thousand_damaged_tables_are_read_or_refused() {
-    assert_damaged_tables_are_read_or_refused(10_000);
-}
-
-fn mutated(manifest: &[u8], number: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
-    let mut damaged = manifest.to_vec();
-    match number(8) {
-        0 => damaged.truncate(number(manifest.len())),
-        1 => damaged[number(manifest.len())] ^= 1 << number(8),
-        // With correct checksums.
-        kind => {
-            let (mut edits, _) = records(manifest);
-            let edit = number(edits.len());
-            if kind == 2 {
-                edits.push(edits[edit].clone());
-            }
-            for _ in 0..=number(3) {
-                let place = number(edits[edit].len());
-                edits[edit][place] ^= 1 << number(8);
-            }
-            damaged = log_of(&edits);
-        }
-    }
-    damaged
-}
-
-/// The names of a database's tables.
-fn table_names(database: &Path) -> Vec<String> {
-    let entries = fs::read_dir(database).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|name| !name.starts_with(char::is_uppercase));
-    names.sort();
-    names
+    assert!((5..95).contains(&num_read), "{num_read}");
 }
 
 #[test]
 fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
     let mut number = drawn(18);
     let mut by_status = [0, 0];
-    for (name, manifest_name) in [("dead_tables", "MANIFEST-000006"), ("levels", "MANIFEST-000002")]
-    {
-        let [current, manifest] =
-            ["CURRENT", manifest_name].map(|file| read(&database(name).join(file)));
-        // Without the tables' contents.
-        let empty = golden_table("table_empty.ldb");
-        let tables = table_names(&database(name));
-        let files: Vec<_> = tables.iter().map(|table| (&table[..], &empty[..])).collect();
-        let directory = directory_of(&format!("mutated_{name}"), &files);
-        for i in 0..500 {
-            let [mut current, mut manifest] = [current.clone(), manifest.clone()];
-            if i % 10 == 0 {
-                let place = number(current.len());
-                current[place] ^= 1 << number(8);
-            } else {
-                manifest = mutated(&manifest, &mut number);
-            }
-            for (file, contents) in [("CURRENT", current), (manifest_name, manifest)] {
-                // On some file systems, overwriting a file waits for the disk.
-                let _ = fs::remove_file(directory.join(file));
-                fs::write(directory.join(file), contents).unwrap();
-            }
-            let report = Report::with_tables(&directory);
-            by_status[usize::from(report.causes.is_empty())] += 1;
-            let lines = report.lines.concat();
-            assert!(tables.iter().all(|table| lines.contains(&table[..])), "{lines}");
+    let original = database("levels");
+    // Without the tables' contents.
+    let empty = golden_table("table_empty.ldb");
+    let tables: Vec<_> = files(&original).into_keys().filter(|path| is_table(path)).collect();
+    let tables: Vec<_> =
+        tables.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    let directory =
+        directory_of("mutated", &tables.iter().map(|name| (*name, &empty[..])).collect::<Vec<_>>());
+    for kind in (0..4).cycle().take(500) {
+        let [mut current, mut manifest] =
+            ["CURRENT", "MANIFEST-000002"].map(|file| read(&original.join(file)));
+        let (mut edits, _) = records(&manifest);
+        let edit = number(edits.len());
+        let damaged = match kind {
+            0 => &mut current,
+            1 => &mut manifest,
+            // With correct checksums.
+            _ => &mut edits[edit],
+        };
+        let place = number(damaged.len());
+        damaged[place] ^= 1 << number(8);
+        if kind == 3 {
+            edits.push(edits[edit].clone());
         }
+        if kind > 1 {
+            manifest = log_of(&edits);
+        }
+        for (file, contents) in [("CURRENT", current), ("MANIFEST-000002", manifest)] {
+            // On some file systems, overwriting a file waits for the disk.
+            let _ = fs::remove_file(directory.join(file));
+            fs::write(directory.join(file), contents).unwrap();
+        }
+        let report = Report::with_tables(&directory);
+        by_status[usize::from(report.causes.is_empty())] += 1;
+        let lines = report.lines.concat();
+        assert!(tables.iter().all(|table| lines.contains(table)), "{lines}");
     }
     // Some damage changes only fields that are not read.
-    assert!(by_status.iter().all(|&number| number > 100), "{by_status:?}");
+    assert!(by_status.iter().all(|&number| number > 50), "{by_status:?}");
 }
 
 /// As a running database does.
 #[test]
 fn a_database_that_changes_while_it_is_read_gets_no_figures() {
-    let (file, contents) = table_of_database(&[b"key".into()], 5);
-    let files = [("CURRENT", &b"MANIFEST-000002\n"[..]), ("000010.ldb", &file)];
-    let directory = directory_of("changing", &files);
-    let manifest = directory.join("MANIFEST-000002");
-    fs::write(&manifest, manifest_of_tables(&[(1, 10, contents.clone())])).unwrap();
+    let directory = copy_of(&database("accounts"));
     let read = |change: &dyn Fn()| {
         let is_first = Cell::new(true);
         let read = || {
@@ -142,13 +103,11 @@ fn a_database_that_changes_while_it_is_read_gets_no_figures() {
         report(&read, &Options::default())
     };
     assert_eq!(read(&|| ()).unwrap().1, Vec::<String>::new());
-    let log = directory.join("000011.log");
-    let write_log = || fs::write(&log, log_of(&[b"more keys".into()])).unwrap();
-    let write_table = || {
-        let tables = [(1, 10, contents.clone()), (1, 12, contents.clone())];
-        fs::write(&manifest, manifest_of_tables(&tables)).unwrap();
-    };
-    for change in [&write_log as &dyn Fn(), &write_table] {
+    let log = log_of(&[b"more keys".into()]);
+    let write_log = || fs::write(directory.join("000011.log"), &log).unwrap();
+    let no_tables = manifest_of_tables(&[]);
+    let drop_table = || fs::write(directory.join("MANIFEST-000002"), &no_tables).unwrap();
+    for change in [&write_log as &dyn Fn(), &drop_table] {
         let error = read(change).unwrap_err();
         assert!(error.ends_with("written to while it was read: close it and run again"), "{error}");
     }
@@ -156,9 +115,9 @@ fn a_database_that_changes_while_it_is_read_gets_no_figures() {
     let is_open = Cell::new(true);
     let read = || {
         is_open.set(!is_open.get());
-        Ok(Group { is_open: is_open.get(), ..Group::of_paths(&[directory.join("000010.ldb")])? })
+        Ok(Group { is_open: is_open.get(), ..Group::of_paths(&[directory.join("000005.ldb")])? })
     };
     assert_eq!(report(&read, &Options::default()).unwrap().1, Vec::<String>::new());
     let error = rewrite(&read, &Options::default()).unwrap_err();
-    assert!(error.ends_with("000010.ldb: a program has it open: close it"), "{error}");
+    assert!(error.ends_with("000005.ldb: a program has it open: close it"), "{error}");
 }

@@ -99,29 +99,6 @@ fn each_is_said_what_is_so() {
 }
 
 #[test]
-fn what_is_advised_makes_all_right() {
-    for name in [
-        "old_name_signed",
-        "damaged",
-        "no_bits",
-        "one_bit",
-        "turned_on_later",
-        "overwritten",
-        "few_keys",
-        "table_missing_whole",
-    ] {
-        let directory = copy_of(&fault(name));
-        let options =
-            Report::on(&directory).advice().unwrap().split_whitespace().next().unwrap() == "--add";
-        let run = run_on(&directory, if options { &["--add"] } else { &[] });
-        assert!(run.causes.is_empty(), "{name}: {:?}", run.lines);
-        let report = Report::on(&directory);
-        assert!(report.has("OK: ") && report.causes.is_empty(), "{name}: {:#?}", report.lines);
-        assert_eq!(report.advice(), None, "{name}");
-    }
-}
-
-#[test]
 fn nothing_is_written_where_nothing_can_be_gained() {
     for name in [
         "versions_of_one_key",

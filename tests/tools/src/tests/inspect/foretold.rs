@@ -13,25 +13,36 @@ fn assert_is_as_foretold(directory: &Directory, is_certain: bool) {
     let Some(advice) = report.advice() else {
         return assert!(!is_certain, "{:#?}", report.lines);
     };
-    let foretold = report.figures();
     let run = run_on(directory, if advice.starts_with("--add") { &["--add"] } else { &[] });
-    assert!(run.causes.is_empty(), "{:?}", run.lines);
-    assert_eq!(run.figures(), foretold);
     let rewritten = Report::on(directory);
-    for (foretold, now) in foretold.iter().zip(rewritten.figures()) {
-        assert_eq!(foretold[1..], now, "{:#?}{:#?}", report.lines, rewritten.lines);
+    assert!(run.causes.is_empty() && rewritten.causes.is_empty(), "{:?}", run.lines);
+    assert!(rewritten.has("OK: ") && rewritten.advice().is_none(), "{:#?}", rewritten.lines);
+    // Of wrong filters today's reads would say nothing.
+    if !["DAMAGED: ", "WRONG: "].iter().any(|verdict| report.has(verdict)) {
+        let foretold = report.figures();
+        assert_eq!(run.figures(), foretold);
+        for (foretold, now) in foretold.iter().zip(rewritten.figures()) {
+            assert_eq!(foretold[1..], now, "{:#?}{:#?}", report.lines, rewritten.lines);
+        }
     }
-    assert!(rewritten.has("OK: "), "{:#?}", rewritten.lines);
 }
 
 #[test]
 fn of_golden_databases() {
-    for (name, is_certain) in
-        [("counters", true), ("levels", true), ("object_ids", true), ("posts", false)]
-    {
-        assert_is_as_foretold(&copy_of(&database(name)), is_certain);
+    assert_is_as_foretold(&copy_of(&database("posts")), false);
+    for name in ["counters", "levels", "object_ids"] {
+        assert_is_as_foretold(&copy_of(&database(name)), true);
     }
-    for name in ["few_keys", "turned_on_later", "one_bit"] {
+    for name in [
+        "damaged",
+        "few_keys",
+        "no_bits",
+        "old_name_signed",
+        "one_bit",
+        "overwritten",
+        "table_missing_whole",
+        "turned_on_later",
+    ] {
         assert_is_as_foretold(&copy_of(&fault(name)), true);
     }
 }

@@ -8,39 +8,9 @@ use crate::survey::lookups::Kinds;
 use crate::survey::neighbours::in_gaps;
 use crate::survey::sample::Sample;
 use crate::terminal::Progress;
-use crate::tests::directories::{Directory, database_of_keys};
+use crate::tests::directories::database_of_keys;
 use crate::tests::kinds::KINDS;
 use crate::tests::replay::Replay;
-
-/// What 1,000 sampled lookups of missing keys read.
-fn sampled_reads(directory: &Directory) -> f64 {
-    let group = Group::of_directory(directory).unwrap();
-    let survey = Survey::of(&group, &Wish::default(), &Progress::start());
-    1_000.0 * survey.today().reads.missing
-}
-
-#[test]
-fn missing_keys_between_equally_distant_ones_are_asked_for() {
-    let steps = |num_keys, step: u64| (0..num_keys).map(move |i| step * i);
-    let few_absent = (0..8_000).filter(|i| i % 500 != 7);
-    for (name, tables) in [
-        ("step 2", vec![(2, steps(4_000, 2).collect())]),
-        (
-            "step 2 below few of 3",
-            vec![(0, steps(600, 3).collect()), (2, steps(4_000, 2).collect())],
-        ),
-        ("step 10", vec![(1, steps(4_000, 10).collect())]),
-        ("few absent", vec![(1, few_absent.collect::<Vec<_>>())]),
-    ] {
-        let key = |number: u64| number.to_be_bytes().to_vec();
-        let tables =
-            tables.into_iter().map(|(level, of)| (level, of.into_iter().map(key).collect()));
-        let directory = database_of_keys(20, tables.collect());
-        let replayed = Replay::of(&directory).reads_of_counters_between();
-        let sampled = sampled_reads(&directory);
-        assert!((sampled - replayed).abs() < 0.25 * replayed, "{name}: {sampled}, not {replayed}");
-    }
-}
 
 #[test]
 fn a_sample_has_fewer_keys_where_they_are_long() {
@@ -61,7 +31,9 @@ fn sampled_missing_keys_match_as_often_as_those_of_real_kinds() {
         let absent: Vec<_> = absent.iter().filter(inside).cloned().collect();
         for value_len in [100, 1_000] {
             let directory = database_of_keys(value_len, vec![(1, present.clone())]);
-            let sampled = sampled_reads(&directory);
+            let group = Group::of_directory(&directory).unwrap();
+            let survey = Survey::of(&group, &Wish::default(), &Progress::start());
+            let sampled = 1_000.0 * survey.today().reads.missing;
             let replayed = Replay::of(&directory).reads(absent.iter());
             let number = f64::from(u32::try_from(absent.len()).unwrap());
             let error = (1_000.0 * replayed.max(sampled) / number).sqrt();
