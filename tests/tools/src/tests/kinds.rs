@@ -5,20 +5,10 @@ use crate::random::words;
 /// Which numbers have keys, and how a number becomes one.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    numbers: Numbers,
+    /// One number in this many has a key, and one between each two is absent; if 1, a random half.
+    step: u64,
     key: fn(u64) -> Vec<u8>,
 }
-
-enum Numbers {
-    /// Of successive numbers a random half is present.
-    Half,
-    /// One in so many is present, and one between each two is absent.
-    Steps(u64),
-    /// A time shifted by 24 bits, and a counter that goes on: bursts of up to 32 at a time, one in
-    /// eight absent, as is the next after each burst.
-    Bursts,
-}
-use Numbers::{Bursts, Half, Steps};
 
 fn big_endian(number: u64) -> Vec<u8> {
     number.to_be_bytes().into()
@@ -29,21 +19,16 @@ fn random(number: u64) -> [u8; 8] {
 }
 
 #[rustfmt::skip]
-pub(crate) const KINDS: [Kind; 11] = [
-    Kind { name: "u64", numbers: Half, key: big_endian },
-    Kind { name: "u64, step 2", numbers: Steps(2), key: big_endian },
-    Kind { name: "u64, step 3", numbers: Steps(3), key: big_endian },
-    Kind { name: "u64, step 10", numbers: Steps(10), key: big_endian },
-    Kind { name: "12 digits", numbers: Half, key: |n| format!("{n:012}").into() },
-    Kind { name: "16 digits", numbers: Half, key: |n| format!("{n:016}").into() },
-    Kind { name: "16 hex digits", numbers: Half, key: |n| format!("{n:016x}").into() },
-    Kind { name: "user:N:name", numbers: Half, key: |n| format!("user:{n}:name").into() },
-    Kind { name: "x, y", numbers: Half, key: |n| [n >> 8, 77 + n % 256].map(u64::to_be_bytes).concat() },
-    Kind { name: "ObjectId", numbers: Bursts, key: |n| {
-        let counter = &n.to_be_bytes()[5..];
-        [&(1_600_000_000 + (n >> 24)).to_be_bytes()[4..], b"maker", counter].concat()
-    } },
-    Kind { name: "random", numbers: Half, key: |n| random(n).into() },
+pub(crate) const KINDS: [Kind; 9] = [
+    Kind { name: "u64", step: 1, key: big_endian },
+    Kind { name: "u64, step 2", step: 2, key: big_endian },
+    Kind { name: "u64, step 3", step: 3, key: big_endian },
+    Kind { name: "u64, step 10", step: 10, key: big_endian },
+    Kind { name: "12 digits", step: 1, key: |n| format!("{n:012}").into() },
+    Kind { name: "16 hex digits", step: 1, key: |n| format!("{n:016x}").into() },
+    Kind { name: "user:N:name", step: 1, key: |n| format!("user:{n}:name").into() },
+    Kind { name: "x, y", step: 1, key: |n| [n >> 8, 77 + n % 256].map(u64::to_be_bytes).concat() },
+    Kind { name: "random", step: 1, key: |n| random(n).into() },
 ];
 
 impl Kind {
@@ -52,31 +37,21 @@ impl Kind {
         let mut words = words(43);
         let mut below = |end: u64| words.next().expect("endless") % end;
         let mut keys = [Vec::new(), Vec::new()];
-        let (mut number, mut counter) = (1 << 20, 1 << 20);
-        while keys[0].len() < num_keys {
-            let mut add = |number, is_present: bool| {
-                keys[usize::from(!is_present)].push((self.key)(number));
-            };
-            match self.numbers {
-                Half => add(number, below(2) == 0),
-                Steps(step) => {
-                    add(step * number, true);
-                    add(step * number + 1 + below(step - 1), false);
-                }
-                Bursts => {
-                    for i in 0..=below(32) {
-                        add(number << 24 | counter, i == 0 || below(8) > 0);
-                        counter += 1;
-                    }
-                    add(number << 24 | counter, false);
-                    number += below(8);
-                }
+        for number in 1 << 20.. {
+            if keys[0].len() == num_keys {
+                break;
             }
-            number += 1;
+            if self.step == 1 {
+                keys[usize::from(below(2) == 1)].push((self.key)(number));
+            } else {
+                let behind = 1 + below(self.step - 1);
+                keys[0].push((self.key)(self.step * number));
+                keys[1].push((self.key)(self.step * number + behind));
+            }
         }
-        keys.each_mut().map(|keys| {
+        for keys in &mut keys {
             keys.sort_unstable();
-            std::mem::take(keys)
-        })
+        }
+        keys
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::path::PathBuf;
 
 use super::Report;
 use crate::command_line::Options;
@@ -44,48 +45,34 @@ fn damaged_tables_are_read_or_refused() {
 }
 
 #[test]
-fn mutated_manifests_and_currents_leave_every_table_in_the_report() {
+fn mutated_manifests_leave_every_table_in_the_report() {
     let mut number = drawn(18);
     let mut by_status = [0, 0];
-    let original = database("levels");
-    // Without the tables' contents.
-    let empty = golden_table("table_empty.ldb");
-    let tables: Vec<_> = files(&original).into_keys().filter(|path| is_table(path)).collect();
-    let tables: Vec<_> =
-        tables.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-    let directory =
-        directory_of("mutated", &tables.iter().map(|name| (*name, &empty[..])).collect::<Vec<_>>());
-    for kind in (0..4).cycle().take(500) {
-        let [mut current, mut manifest] =
-            ["CURRENT", "MANIFEST-000002"].map(|file| read(&original.join(file)));
-        let (mut edits, _) = records(&manifest);
+    let directory = copy_of(&database("levels"));
+    let (manifest, empty) = (directory.join("MANIFEST-000002"), golden_table("table_empty.ldb"));
+    let tables: Vec<_> = files(&directory).into_keys().filter(|path| is_table(path)).collect();
+    for table in &tables {
+        fs::write(table, &empty).unwrap();
+    }
+    let (whole, _) = records(&read(&manifest));
+    for _ in 0..300 {
+        let mut edits = whole.clone();
         let edit = number(edits.len());
-        let damaged = match kind {
-            0 => &mut current,
-            1 => &mut manifest,
-            // With correct checksums.
-            _ => &mut edits[edit],
-        };
-        let place = number(damaged.len());
-        damaged[place] ^= 1 << number(8);
-        if kind == 3 {
-            edits.push(edits[edit].clone());
+        for _ in 0..=number(3) {
+            let place = number(edits[edit].len());
+            edits[edit][place] ^= 1 << number(8);
         }
-        if kind > 1 {
-            manifest = log_of(&edits);
-        }
-        for (file, contents) in [("CURRENT", current), ("MANIFEST-000002", manifest)] {
-            // On some file systems, overwriting a file waits for the disk.
-            let _ = fs::remove_file(directory.join(file));
-            fs::write(directory.join(file), contents).unwrap();
-        }
+        // On some file systems, overwriting a file waits for the disk.
+        fs::remove_file(&manifest).unwrap();
+        fs::write(&manifest, log_of(&edits)).unwrap();
         let report = Report::with_tables(&directory);
         by_status[usize::from(report.causes.is_empty())] += 1;
         let lines = report.lines.concat();
-        assert!(tables.iter().all(|table| lines.contains(table)), "{lines}");
+        let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(tables.iter().all(|table| lines.contains(&name(table))), "{lines}");
     }
     // Some damage changes only fields that are not read.
-    assert!(by_status.iter().all(|&number| number > 50), "{by_status:?}");
+    assert!(by_status.iter().all(|&number| number > 30), "{by_status:?}");
 }
 
 /// As a running database does.

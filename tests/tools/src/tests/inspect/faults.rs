@@ -8,7 +8,7 @@ use crate::command_line::Options;
 use crate::database::Group;
 use crate::inspect::report;
 use crate::tests::directories::{
-    blocks, copy_of, correct_checksum, database, directory_of, fault, files, golden_table, read,
+    blocks, copy_of, correct_checksum, database, directory_of, fault, files, golden_table,
 };
 use crate::tests::rewrite::run_on;
 
@@ -114,17 +114,6 @@ fn nothing_is_written_where_nothing_can_be_gained() {
             assert_eq!(files(&directory), before, "{name}");
         }
     }
-}
-
-#[test]
-fn a_block_that_shrinks_has_room_wherever_it_is() {
-    let directory = copy_of(&fault("room_at_the_end"));
-    let table = directory.join("000005.ldb");
-    let len = read(&table).len();
-    let run = run_on(&directory, &["--bits-per-key", "10"]);
-    assert!(run.has("other filters in place in 0, at the end of 1"), "{:?}", run.lines);
-    assert!(read(&table).len() + 4_000 < len);
-    assert!(Report::on(&directory).has("OK: "));
 }
 
 #[test]

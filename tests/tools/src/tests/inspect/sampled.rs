@@ -1,16 +1,11 @@
-//! The missing keys that a sample makes up, against those that would have been asked for.
+//! The keys of a sample, and the missing ones that it makes up.
 
 use crate::database::Group;
 use crate::database::ranges::Ranges;
-use crate::plan::Wish;
-use crate::survey::Survey;
 use crate::survey::lookups::Kinds;
 use crate::survey::neighbours::in_gaps;
 use crate::survey::sample::Sample;
-use crate::terminal::Progress;
 use crate::tests::directories::database_of_keys;
-use crate::tests::kinds::KINDS;
-use crate::tests::replay::Replay;
 
 #[test]
 fn a_sample_has_fewer_keys_where_they_are_long() {
@@ -21,29 +16,6 @@ fn a_sample_has_fewer_keys_where_they_are_long() {
     let sample = Sample::draw(Ranges::of(&group).unwrap());
     let Kinds { missing, existing } = sample.num_telling();
     assert!((20.0..90.0).contains(&missing) && (20.0..90.0).contains(&existing));
-}
-
-#[test]
-fn sampled_missing_keys_match_as_often_as_those_of_real_kinds() {
-    for kind in &KINDS {
-        let [present, absent] = kind.keys(2_000);
-        let inside = |key: &&Vec<u8>| present[0] < **key && **key < present[present.len() - 1];
-        let absent: Vec<_> = absent.iter().filter(inside).cloned().collect();
-        for value_len in [100, 1_000] {
-            let directory = database_of_keys(value_len, vec![(1, present.clone())]);
-            let group = Group::of_directory(&directory).unwrap();
-            let survey = Survey::of(&group, &Wish::default(), &Progress::start());
-            let sampled = 1_000.0 * survey.today().reads.missing;
-            let replayed = Replay::of(&directory).reads(absent.iter());
-            let number = f64::from(u32::try_from(absent.len()).unwrap());
-            let error = (1_000.0 * replayed.max(sampled) / number).sqrt();
-            assert!(
-                (sampled - replayed).abs() < 0.25 * replayed + 3.0 * error,
-                "{}, values of {value_len} bytes: {sampled}, not {replayed}",
-                kind.name
-            );
-        }
-    }
 }
 
 #[test]
