@@ -1,7 +1,6 @@
 //! Tests of the commands through their options and output, without a process, and of the parsers
 //! of LevelDB's files.
 
-mod contents;
 mod directories;
 mod inspect;
 mod kinds;

@@ -3,10 +3,8 @@
 mod damage;
 mod databases;
 mod faults;
-mod foretold;
-mod sampled;
+mod lookups;
 mod tables;
-mod unreadable;
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! The MANIFEST parser reads what LevelDB reads, and accepts any bytes.
 
-use crate::random::words;
 use crate::table::crc32c::masked_crc32c_of;
 use crate::table::log::LogReader;
 use crate::table::manifest::{Contents, Manifest};
 use crate::table::writer::varint;
+use crate::tests::random_input::noise;
 
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
@@ -60,11 +60,7 @@ pub(crate) fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn records_of_any_length_are_reassembled_unless_the_end_cuts_them_off() {
     let lens = [0, 1, 7, 32_754, 32_755, 32_756, 32_761, 32_762, 65_600, 100_000, 3, 0];
-    let all: Vec<Vec<u8>> = lens
-        .iter()
-        .zip(words(1))
-        .map(|(&len, seed)| words(seed).map(|word| word.to_le_bytes()[0]).take(len).collect())
-        .collect();
+    let all: Vec<_> = lens.into_iter().zip(1..).map(|(len, seed)| noise(len, seed)).collect();
     // Each also as the first of a log.
     for start in 0..all.len() {
         assert_eq!(records(&log_of(&all[start..])), (all[start..].to_vec(), Ok(())));

@@ -3,7 +3,6 @@
 mod refusals;
 mod replacing;
 mod rewriting;
-mod room;
 
 use std::path::Path;
 

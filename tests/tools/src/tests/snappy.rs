@@ -63,6 +63,8 @@ fn a_wrong_or_impossible_stated_length_is_refused() {
     assert_eq!(decompress(&stating(len, &[&elements])), Ok(vec![b'a'; len]));
     // As if the literal were copies, too: the most that any elements could yield.
     let most = 64 * elements.len() / 3;
+    let longer = decompress(&stating(2, &[&[2 << 2], b"aaa"]));
+    assert_eq!(longer, Err("it is longer than its stated length"));
     for (stated, error) in [
         (len - 1, "it is longer than its stated length"),
         (len + 1, "it is shorter than its stated length"),

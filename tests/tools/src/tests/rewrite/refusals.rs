@@ -33,31 +33,25 @@ fn refused(directory: &Path) -> Report {
 
 #[test]
 fn foreign_and_damaged_databases_are_left_with_a_reason() {
-    let unsound = [("5.ldb", golden_table("table_empty.ldb")), ("6.ldb", b"no table".to_vec())];
-    let unsound = unsound.each_ref().map(|(name, file)| (*name, &file[..]));
+    let unsound = directory_of("unsound", &[("5.ldb", b"no table")]);
+    fs::write(unsound.join("6.ldb"), golden_table("table_empty.ldb")).unwrap();
+    assert!(refused(&unsound).has("1 for the reasons below; 1 without keys"));
     // As LevelDB's table, but with a block that only its writer knows.
     let foreign = copy_of(&database("accounts"));
     let path = foreign.join("000005.ldb");
     fs::write(&path, with_metaindex(read(&path), b"filter.", b"nothing")).unwrap();
-    for (directory, words, cause) in [
-        (
-            copy_of(&database("own_policy")),
-            "2 for the reasons below",
-            "filters of an unknown policy, \"example.OwnFilter\"",
-        ),
-        (
-            copy_of(&database("prefix_filters")),
-            "2 for the reasons below",
-            "the filters reject keys of their own table",
-        ),
-        (copy_of(&database("rocksdb")), "", "a database of RocksDB, not of LevelDB"),
-        (copy_of(&fault("no_current")), "", "no CURRENT names its MANIFEST"),
-        (directory_of("none", &[]), "", "no table: none of its files ends in .ldb or .sst"),
-        (directory_of("unsound", &unsound), "1 for the reasons below; 1 without keys", "no"),
-        (foreign, "1 for the reasons below", "bytes that LevelDB does not write"),
+    for (directory, cause) in [
+        (copy_of(&database("own_policy")), "of an unknown policy, \"example.OwnFilter\""),
+        (copy_of(&database("prefix_filters")), "the filters reject keys of their own table"),
+        (copy_of(&database("rocksdb")), "a database of RocksDB, not of LevelDB"),
+        (copy_of(&fault("no_current")), "no CURRENT names its MANIFEST"),
+        (directory_of("none", &[]), "no table: none of its files ends in .ldb or .sst"),
+        (foreign, "bytes that LevelDB does not write"),
+        (unsound, "not a LevelDB table"),
     ] {
         let run = refused(&directory);
-        assert!(run.has(words) && run.cause().contains(cause), "{:?} {:?}", run.lines, run.causes);
+        assert!(run.cause().contains(cause), "{:?}", run.causes);
+        assert!(run.lines.is_empty() || run.has(" for the reasons below"), "{:?}", run.lines);
     }
     assert!(refused(&copy_of(&database("log_only"))).has("0 tables"));
     let missing = run_on(&directory_of("none", &[]).join("missing"), &[]);
@@ -213,25 +207,21 @@ fn a_table_with_a_flipped_bit_stays_unless_it_is_padding() {
 fn the_command_line_is_parsed_or_refused() {
     let taken = ["--dry-run", "--add", "--bits-per-key"];
     let parse = |args: &[&str]| Options::parse(args.iter().map(OsString::from), &taken);
-    let options = parse(&["--add", "a", "--bits-per-key=12", "--", "--b"]);
-    let expected = Options {
-        wish: Wish { adds: true, bits_per_key: Some(12) },
-        paths: vec!["a".into(), "--b".into()],
-        ..Options::default()
-    };
-    assert_eq!(options, Ok(Some(expected)));
-    assert!(parse(&["--dry-run", "a"]).unwrap().unwrap().dry_run);
+    let options = parse(&["--add", "a", "--dry-run", "--bits-per-key=12", "--", "--b"]);
+    let wish = Wish { adds: true, bits_per_key: Some(12) };
+    let paths = vec!["a".into(), "--b".into()];
+    assert_eq!(options, Ok(Some(Options { wish, paths, tables: false, dry_run: true })));
     assert_eq!(parse(&["--help"]), Ok(None));
+    let needs_bits = "--bits-per-key needs a number from 1 to 100";
     for (args, why) in [
-        (&[][..], "no database or table is named"),
-        (&["--add"], "no database or table is named"),
+        (&["--add"][..], "no database or table is named"),
         (&[""], "an empty argument is not a file name"),
         (&["--ad", "a"], "unknown option --ad"),
         (&["--tables", "a"], "unknown option --tables"),
         (&["--add=yes", "a"], "unknown option --add=yes"),
-        (&["a", "--bits-per-key"], "--bits-per-key needs a number from 1 to 100"),
-        (&["a", "--bits-per-key", "0"], "--bits-per-key needs a number from 1 to 100"),
-        (&["a", "--bits-per-key", "ten"], "--bits-per-key needs a number from 1 to 100"),
+        (&["a", "--bits-per-key"], needs_bits),
+        (&["a", "--bits-per-key", "0"], needs_bits),
+        (&["a", "--bits-per-key", "ten"], needs_bits),
     ] {
         assert_eq!(parse(args), Err(why.into()));
     }
