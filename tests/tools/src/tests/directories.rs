@@ -12,10 +12,10 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
 use crate::table::block::UNCOMPRESSED;
 use crate::table::crc32c::masked_crc32c;
 use crate::table::varint::read_varint;
-use crate::table::writer::{append_block, append_footer, block};
+use crate::table::writer::{append_block, append_footer, block, with_filters_in_place};
 use crate::table::{Table, manifest};
 use crate::tests::manifest::manifest_of_tables;
-use crate::tests::random_input::noise;
+use crate::tests::noise;
 
 /// Relative to the package's directory, where Cargo runs tests.
 pub(crate) fn golden(directory: &str) -> PathBuf {
@@ -155,20 +155,14 @@ pub(crate) fn correct_checksum(block: &mut [u8]) {
     *checksum = masked_crc32c(summed).to_le_bytes();
 }
 
-/// A table whose filter block a test changes.
-pub(crate) fn with_filter_block(mut file: Vec<u8>, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
-    let [.., filter_block, _, _, _] = &blocks(&file)[..] else { panic!("no filter block") };
-    let filter_block = &mut file[filter_block.clone()];
-    change(filter_block);
-    correct_checksum(filter_block);
-    file
-}
-
-/// Replaces bytes in the metaindex block.
-pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
-    let place = file.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
-    let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
-    file[place..place + to.len()].copy_from_slice(to);
-    correct_checksum(&mut file[metaindex]);
-    file
+/// A table with its filter block changed, of a policy of this name.
+pub(crate) fn with_filters(
+    file: &[u8],
+    policy_name: &str,
+    change: impl FnOnce(&mut [u8]),
+) -> Vec<u8> {
+    let table = Table::open(file).unwrap();
+    let mut filters = table.filter_block().unwrap().unwrap().into_owned();
+    change(&mut filters);
+    with_filters_in_place(&table, file, &[policy_name], &filters).unwrap().unwrap()
 }

@@ -4,7 +4,7 @@ use crate::table::crc32c::masked_crc32c_of;
 use crate::table::log::LogReader;
 use crate::table::manifest::{Contents, Manifest};
 use crate::table::writer::varint;
-use crate::tests::random_input::noise;
+use crate::tests::noise;
 
 const FULL: u8 = 1;
 const FIRST: u8 = 2;

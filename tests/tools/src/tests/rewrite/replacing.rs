@@ -124,7 +124,7 @@ fn filters_up_to_the_room_of_the_old_ones_fit_in_place() {
 }
 
 /// A table of a data block, other blocks and an index block, and what lies between them.
-fn table_of(meta: &[&str], gaps: [&str; 4]) -> Vec<u8> {
+pub(super) fn table_of(meta: &[&str], gaps: [&str; 4]) -> Vec<u8> {
     let mut file = Vec::new();
     let data = append_block(&mut file, &block(&[(0, b"key_\x01_______", b"value")]), 0);
     file.extend(gaps[0].bytes());
