@@ -4,7 +4,8 @@ use crate::table::crc32c::masked_crc32c_of;
 use crate::table::log::LogReader;
 use crate::table::manifest::{Contents, Manifest};
 use crate::table::writer::varint;
-use crate::tests::noise;
+use crate::tests::directories::{database, read};
+use crate::tests::{drawn, noise};
 
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
@@ -155,4 +156,21 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
     assert_eq!(comparator(&[]), None);
     assert_eq!(comparator(&[b"\x01\x03abc"]).as_deref(), Some("abc"));
     assert_eq!(comparator(&[b"\x01\x03abc", b"\x01\x01\xff"]).as_deref(), Some("\u{fffd}"));
+}
+
+#[test]
+fn any_edits_are_a_manifest_or_an_error() {
+    let mut number = drawn(18);
+    let (whole, _) = records(&read(&database("levels").join("MANIFEST-000002")));
+    let mut by_outcome = [0, 0];
+    for _ in 0..1_000 {
+        let mut edits = whole.clone();
+        let edit = number(edits.len());
+        for _ in 0..=number(3) {
+            let place = number(edits[edit].len());
+            edits[edit][place] ^= 1 << number(8);
+        }
+        by_outcome[usize::from(Manifest::read(&log_of(&edits)[..]).is_ok())] += 1;
+    }
+    assert!(by_outcome.iter().all(|&number| number > 100), "{by_outcome:?}");
 }

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::path::PathBuf;
 
 use super::Report;
 use crate::command_line::Options;
@@ -10,14 +9,14 @@ use crate::database::Group;
 use crate::inspect::report;
 use crate::rewrite::rewrite;
 use crate::tests::directories::{
-    blocks, copy_of, correct_checksum, database, directory_of, files, golden_table, is_table, read,
+    blocks, copy_of, correct_checksum, database, directory_of, files, golden_table, read,
 };
 use crate::tests::drawn;
-use crate::tests::manifest::{log_of, manifest_of_tables, records};
+use crate::tests::manifest::{log_of, manifest_of_tables};
 use crate::tests::rewrite::run_on;
 
 #[test]
-fn damaged_tables_are_read_or_refused() {
+fn damaged_tables_are_read_or_refused_and_stay_as_they_are() {
     let mut number = drawn(8);
     let mut num_read = 0;
     let directory = directory_of("damaged", &[]);
@@ -34,46 +33,24 @@ fn damaged_tables_are_read_or_refused() {
             for _ in 0..=number(3) {
                 damaged[block.start + number(block.len())] ^= 1 << number(8);
             }
-            if block.end < file.len() && number(8) > 0 {
+            let is_footer = block.end == file.len();
+            let is_corrected = !is_footer && number(2) > 0;
+            if is_corrected {
                 correct_checksum(&mut damaged[block]);
             }
             fs::write(&path, &damaged).unwrap();
             num_read += usize::from(!Report::on(&path).lines.is_empty());
+            let run = run_on(&path, if number(2) == 0 { &[] } else { &["--add"] });
+            if read(&path) != damaged {
+                // Only of a footer's padding nobody knows that it is damaged.
+                assert!(run.causes.is_empty() && (is_footer || is_corrected), "{:?}", run.lines);
+            } else if !is_footer && !is_corrected {
+                assert_eq!(run.causes.len(), 1, "{:?}", run.lines);
+            }
         }
     }
     // Some damage changes only values or filters.
     assert!((5..95).contains(&num_read), "{num_read}");
-}
-
-#[test]
-fn mutated_manifests_leave_every_table_in_the_report() {
-    let mut number = drawn(18);
-    let mut by_status = [0, 0];
-    let directory = copy_of(&database("levels"));
-    let (manifest, empty) = (directory.join("MANIFEST-000002"), golden_table("table_empty.ldb"));
-    let tables: Vec<_> = files(&directory).into_keys().filter(|path| is_table(path)).collect();
-    for table in &tables {
-        fs::write(table, &empty).unwrap();
-    }
-    let (whole, _) = records(&read(&manifest));
-    for _ in 0..300 {
-        let mut edits = whole.clone();
-        let edit = number(edits.len());
-        for _ in 0..=number(3) {
-            let place = number(edits[edit].len());
-            edits[edit][place] ^= 1 << number(8);
-        }
-        // On some file systems, overwriting a file waits for the disk.
-        fs::remove_file(&manifest).unwrap();
-        fs::write(&manifest, log_of(&edits)).unwrap();
-        let report = Report::with_tables(&directory);
-        by_status[usize::from(report.causes.is_empty())] += 1;
-        let lines = report.lines.concat();
-        let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(tables.iter().all(|table| lines.contains(&name(table))), "{lines}");
-    }
-    // Some damage changes only fields that are not read.
-    assert!(by_status.iter().all(|&number| number > 30), "{by_status:?}");
 }
 
 /// As a running database does.
@@ -170,10 +147,8 @@ fn a_manifest_that_may_not_be_read_is_reported_as_such() {
     for file in ["MANIFEST-000002", "CURRENT"] {
         let directory = copy_of(&database("accounts"));
         fs::set_permissions(directory.join(file), fs::Permissions::from_mode(0o000)).unwrap();
-        let Err(error) = fs::read(directory.join(file)) else {
-            eprintln!("skipped: the superuser may read {file}");
-            continue;
-        };
+        // The superuser may read it.
+        let Err(error) = fs::read(directory.join(file)) else { continue };
         let report = Report::on(&directory);
         assert!(report.lines.is_empty(), "{:#?}", report.lines);
         assert!(report.cause().ends_with(&format!("a copy: {file}: {error}")));

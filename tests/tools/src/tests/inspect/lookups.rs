@@ -1,12 +1,13 @@
 //! What lookups read is what a replay reads, and what is foretold of `rewrite`.
 
 use super::Report;
+use super::faults::CASES;
 use crate::database::Group;
 use crate::database::ranges::Ranges;
 use crate::survey::lookups::Kinds;
 use crate::survey::neighbours::in_gaps;
 use crate::survey::sample::Sample;
-use crate::tests::directories::{Directory, copy_of, database, database_of_keys, fault};
+use crate::tests::directories::{Directory, copy_of, database_of_keys, fault, files};
 use crate::tests::replay::Replay;
 use crate::tests::rewrite::run_on;
 use crate::tests::{drawn, noise};
@@ -50,12 +51,17 @@ fn keys_of(&(_, step, key): &Kind, num_keys: usize) -> [Vec<Vec<u8>>; 2] {
     keys
 }
 
-/// Does what is advised, if something is.
+/// Does what is advised; if nothing is, nothing is written.
 #[track_caller]
-fn assert_is_as_foretold(directory: &Directory, is_certain: bool) {
+fn assert_is_as_foretold(directory: &Directory) {
     let report = Report::on(directory);
     let Some(advice) = report.advice() else {
-        return assert!(!is_certain, "{:#?}", report.lines);
+        let before = files(directory);
+        for args in [&[][..], &["--add"]] {
+            assert!(!run_on(directory, args).has("--add"), "{:#?}", report.lines);
+            assert_eq!(files(directory), before);
+        }
+        return;
     };
     assert_eq!(run_on(directory, &["--dry-run"]).causes, report.causes);
     let run = run_on(directory, if advice.starts_with("--add") { &["--add"] } else { &[] });
@@ -73,22 +79,10 @@ fn assert_is_as_foretold(directory: &Directory, is_certain: bool) {
 }
 
 #[test]
-fn of_golden_databases() {
-    assert_is_as_foretold(&copy_of(&database("posts")), false);
-    for name in ["counters", "levels", "object_ids"] {
-        assert_is_as_foretold(&copy_of(&database(name)), true);
-    }
-    for name in [
-        "damaged",
-        "few_keys",
-        "no_bits",
-        "old_name_signed",
-        "one_bit",
-        "overwritten",
-        "table_missing_whole",
-        "turned_on_later",
-    ] {
-        assert_is_as_foretold(&copy_of(&fault(name)), true);
+fn what_is_advised_makes_all_right_and_where_nothing_is_nothing_is_written() {
+    // Of an order that nobody knows, the verdict stays.
+    for (name, ..) in CASES.iter().filter(|of| of.0 != "../databases/reverse_comparator") {
+        assert_is_as_foretold(&copy_of(&fault(name)));
     }
 }
 
@@ -103,7 +97,7 @@ fn of_kinds_of_keys_and_sizes_of_values() {
             let tables = vec![(0, newer), (1, keys.clone())];
             let directory = database_of_keys(value_len, tables);
             assert_reads_are_replayed(&directory, &absent, kind.0);
-            assert_is_as_foretold(&directory, false);
+            assert_is_as_foretold(&directory);
             assert_reads_are_replayed(&directory, &absent, kind.0);
         }
     }

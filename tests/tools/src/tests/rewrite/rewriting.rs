@@ -5,7 +5,7 @@ use std::fs;
 use super::run_on;
 use crate::table::Table;
 use crate::table::replace::NAMES;
-use crate::tests::directories::{copy_of, database, fault, files, golden, is_table, read};
+use crate::tests::directories::{copy_of, database, files, golden, is_table, read};
 
 fn names_of_filters(file: &[u8]) -> Vec<String> {
     Table::open(file).unwrap().policy_names().to_vec()
@@ -52,21 +52,9 @@ fn more_bits_per_key_go_to_the_end_and_fewer_where_there_is_room() {
         assert_eq!(run.has(" bytes more"), bits != "6", "{:?}", run.lines);
         for (path, (new, _)) in files(&directory) {
             assert_eq!(new.len() > before[&path].0.len(), is_table(&path));
+            assert!(!is_table(&path) || names_of_filters(&new) == NAMES);
         }
     }
-}
-
-#[test]
-fn tables_without_filters_get_some_only_if_asked() {
-    let directory = copy_of(&fault("turned_on_later"));
-    let before = files(&directory);
-    let run = run_on(&directory, &[]);
-    assert!(run.has("1 without filters (--add adds them)"), "{:?}", run.lines);
-    assert_eq!(files(&directory), before);
-    let run = run_on(&directory, &["--add"]);
-    assert!(run.has("at the end of 1: "), "{:?}", run.lines);
-    assert!(run.has("Added filters work if the program sets a Bloom filter policy"));
-    assert_eq!(names_of_filters(&read(&directory.join("000005.ldb"))), NAMES);
 }
 
 #[test]
