@@ -57,25 +57,15 @@ fn damaged_tables_are_read_or_refused_and_stay_as_they_are() {
 #[test]
 fn a_database_that_changes_while_it_is_read_gets_no_figures() {
     let directory = copy_of(&database("accounts"));
-    let read = |change: &dyn Fn()| {
-        let is_first = Cell::new(true);
-        let read = || {
-            if !is_first.take() {
-                change();
-            }
-            Group::of_directory(&directory)
-        };
-        report(&read, &Options::default())
+    let is_first = Cell::new(true);
+    let read = || {
+        if !is_first.take() {
+            fs::write(directory.join("000011.log"), log_of(&[b"more keys".into()])).unwrap();
+        }
+        Group::of_directory(&directory)
     };
-    assert_eq!(read(&|| ()).unwrap().1, Vec::<String>::new());
-    let log = log_of(&[b"more keys".into()]);
-    let write_log = || fs::write(directory.join("000011.log"), &log).unwrap();
-    let no_tables = manifest_of_tables(&[]);
-    let drop_table = || fs::write(directory.join("MANIFEST-000002"), &no_tables).unwrap();
-    for change in [&write_log as &dyn Fn(), &drop_table] {
-        let error = read(change).unwrap_err();
-        assert!(error.ends_with("written to while it was read: close it and run again"), "{error}");
-    }
+    let error = report(&read, &Options::default()).unwrap_err();
+    assert!(error.ends_with("written to while it was read: close it and run again"), "{error}");
     // Whoever opens it need not write.
     let is_open = Cell::new(true);
     let read = || {
@@ -114,7 +104,6 @@ fn a_manifest_that_leveldb_would_not_open_is_reported_and_all_tables_are_counted
         (Some(b"MANIFEST-000003\n"), &manifest, "MANIFEST-000003: "),
         (Some(b"../MANIFEST-000002\n"), &manifest, "CURRENT names no MANIFEST"),
         (Some(b"MANIFEST-000002"), &manifest, "CURRENT does not end with a newline"),
-        (Some(b""), &manifest, "CURRENT does not end with a newline"),
         (Some(b"MANIFEST-000002\r\n"), &manifest, "a carriage return before its newline"),
         (None, &manifest, "no CURRENT names its MANIFEST"),
     ];

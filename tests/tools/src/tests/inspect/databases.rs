@@ -107,4 +107,8 @@ fn tables_whose_ranges_meet_are_counted() {
         let start = compactions.as_ref().map(|line| line.split_once(" overlap").unwrap().0);
         assert_eq!(start, number, "{ranges:?}");
     }
+    // A key after a table's only key is outside its range.
+    let tables = (0..1_000).map(|i: u32| (1, vec![i.to_be_bytes().into()]));
+    let report = Report::on(&database_of_keys(20, tables.collect()));
+    assert!(report.has("OK: no lookup asks a filter needlessly."), "{:#?}", report.lines);
 }

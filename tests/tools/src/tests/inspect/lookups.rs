@@ -5,7 +5,6 @@ use super::faults::CASES;
 use crate::database::Group;
 use crate::database::ranges::Ranges;
 use crate::survey::lookups::Kinds;
-use crate::survey::neighbours::in_gaps;
 use crate::survey::sample::Sample;
 use crate::tests::directories::{Directory, copy_of, database_of_keys, fault, files};
 use crate::tests::replay::Replay;
@@ -123,22 +122,6 @@ fn a_sample_has_fewer_keys_where_they_are_long() {
     let sample = Sample::draw(Ranges::of(&group).unwrap());
     let Kinds { missing, existing } = sample.num_telling();
     assert!((20.0..90.0).contains(&missing) && (20.0..90.0).contains(&existing));
-}
-
-#[test]
-fn missing_keys_lie_as_far_from_present_ones_as_these_from_each_other() {
-    // Gaps of 2, 1 and 4, in turns.
-    let is_present = |number: &usize| [0, 2, 3].contains(&(number % 7));
-    let keys = (0..10_000).filter(is_present).map(|number| format!("{number:04}").into_bytes());
-    let keys: Vec<_> = keys.collect();
-    let alike: Vec<_> = keys.windows(2).map(|two| (&two[0][..], Some(&two[1][..]))).collect();
-    let mut counts = [0; 7];
-    for key in in_gaps(&alike, 9_000) {
-        counts[String::from_utf8(key).unwrap().parse::<usize>().unwrap() % 7] += 1;
-    }
-    // All that are missing, and most in the wide gap: behind its start, before its end, between.
-    let [0, one, 0, 0, four, five, six] = counts else { panic!("{counts:?}") };
-    assert!([four, five, six].iter().all(|&count| count > one && one > 500), "{counts:?}");
 }
 
 #[test]

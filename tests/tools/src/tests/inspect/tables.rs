@@ -102,12 +102,3 @@ fn filters_that_let_all_pass_are_a_problem_or_none() {
         assert!(report.advice().is_some() && !report.has("Why"), "{:#?}", report.lines);
     }
 }
-
-#[test]
-fn a_thousand_tables_of_one_key_are_reported_in_16_lines() {
-    let tables = (0..1_000).map(|i: u32| (1, vec![i.to_be_bytes().into()]));
-    let report = Report::on(&database_of_keys(20, tables.collect()));
-    // A key after a table's only key is outside its range.
-    assert!(report.has("OK: no lookup asks a filter needlessly."), "{:#?}", report.lines);
-    assert!(report.has("1,000 tables in use, 1,000 entries") && report.causes.is_empty());
-}
