@@ -135,19 +135,17 @@ pub(crate) fn files(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)
 /// The places of an undamaged table's blocks, with their trailers; the footer comes last.
 pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
     let table = Table::open(file).unwrap();
-    let end_of_data = table.data_blocks().last().unwrap().end.try_into().unwrap();
     let footer = file.len() - 48;
     let mut handles = &file[footer..];
-    let [metaindex, _, index, _] =
-        [(); 4].map(|()| usize::try_from(read_varint(&mut handles).unwrap()).unwrap());
-    let mut blocks: Vec<_> = table
-        .data_blocks()
-        .iter()
-        .map(|block| block.offset().try_into().unwrap()..block.end.try_into().unwrap())
-        .collect();
-    blocks.extend([end_of_data..metaindex, metaindex..index, index..footer, footer..file.len()]);
+    let [metaindex, _, index, _] = [(); 4].map(|()| read_varint(&mut handles).unwrap());
+    let data = table.data_blocks().iter().map(|block| block.offset()..block.end);
+    let mut blocks: Vec<_> = data.collect();
+    let end_of_data = blocks[blocks.len() - 1].end;
+    let (footer, end) = (footer as u64, file.len() as u64);
+    blocks.extend([end_of_data..metaindex, metaindex..index, index..footer, footer..end]);
     blocks.retain(|block| !block.is_empty());
-    blocks
+    let in_memory = |number: u64| usize::try_from(number).unwrap();
+    blocks.into_iter().map(|of| in_memory(of.start)..in_memory(of.end)).collect()
 }
 
 pub(crate) fn correct_checksum(block: &mut [u8]) {

@@ -107,9 +107,3 @@ impl Report {
 fn number_in(cell: &str) -> f64 {
     if cell.starts_with('<') { 0.0 } else { cell.replace(',', "").parse().unwrap() }
 }
-
-/// Asserts that the numbers differ by at most a tenth.
-#[track_caller]
-fn assert_near(reckoned: f64, replayed: f64) {
-    assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
-}

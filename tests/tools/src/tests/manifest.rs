@@ -147,8 +147,8 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
     // Deleted from a level that never had it.
     assert_eq!(tables(&[add_5, b"\x06\x01\x05"]), [(0, 5)]);
     assert_eq!(tables(&[b"\x05\x01\x01k", b"\x09\x00", add_7]), [(2, 7)]);
-    let manifest = manifest_of(&[b"\x07\x00\x05\x09\x0asmtrailer!\x08trailer!", b"\x02\x08"]);
-    let manifest = manifest.unwrap();
+    let edits: [&[u8]; 2] = [b"\x07\x00\x05\x09\x0asmtrailer!\x08trailer!", b"\x02\x08"];
+    let manifest = manifest_of(&edits).unwrap();
     let contents = Contents { len: 9, smallest: b"sm".into(), largest: vec![] };
     assert_eq!((manifest.log_number, &manifest.tables[&(0, 5)]), (8, &contents));
 

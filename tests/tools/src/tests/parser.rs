@@ -153,8 +153,7 @@ fn literals_and_copies_of_every_form_yield_their_bytes() {
         assert!(decompress(&stating(len, &[tag, literal])).as_deref() == Ok(literal), "{tag:?}");
     }
     for (offset, len, copy) in [
-        (1, 4, &[1, 1][..]),
-        (3, 11, &[7 << 2 | 1, 3]),
+        (1, 11, &[7 << 2 | 1, 1][..]),
         (2_047, 4, &[7 << 5 | 1, 255]),
         (2_048, 64, &[63 << 2 | 2, 0, 8]),
         (65_536, 7, &[6 << 2 | 3, 0, 0, 1, 0]),

@@ -84,10 +84,6 @@ impl Replay {
             .map(|number| f64::from(u32::try_from(number).unwrap()));
         1_000.0 * num_reads / num_keys
     }
-
-    pub(crate) fn reads_of_own_keys(&self) -> f64 {
-        self.reads(self.keys.keys())
-    }
 }
 
 impl ReplayedTable {

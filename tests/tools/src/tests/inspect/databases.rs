@@ -1,9 +1,8 @@
 //! Databases written by other programs, with the facts in `tests/golden/databases/README.md`.
 
-use super::{Report, assert_near};
+use super::Report;
 use crate::database::Group;
 use crate::tests::directories::{database, database_of_keys, golden};
-use crate::tests::replay::Replay;
 
 /// Level and number.
 type Tables = &'static [(u32, u64)];
@@ -55,11 +54,10 @@ fn reads_match_leveldbs_get() {
         ("object_ids", 116.4, 4.9),
     ] {
         let [reads, own, _] = Report::on_golden(name).figures();
-        assert_near(reads[0], missing);
-        assert_near(own[0], existing);
+        for ratio in [reads[0] / missing, own[0] / existing] {
+            assert!((0.9..1.1).contains(&ratio), "{name}: {reads:?}, {own:?}");
+        }
     }
-    let replayed = Replay::of(&database("counters")).reads_of_own_keys();
-    assert_near(1_116.7, replayed);
 }
 
 #[test]

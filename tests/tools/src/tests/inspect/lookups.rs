@@ -1,5 +1,7 @@
 //! What lookups read is what a replay reads, and what is foretold of `rewrite`.
 
+use std::collections::BTreeSet;
+
 use super::Report;
 use super::faults::CASES;
 use crate::database::Group;
@@ -16,13 +18,11 @@ use crate::tests::{drawn, noise};
 type Kind = (&'static str, u64, fn(u64) -> Vec<u8>);
 
 #[rustfmt::skip]
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 7] = [
     ("u64", 1, |n| n.to_be_bytes().into()),
     ("u64, step 2", 2, |n| n.to_be_bytes().into()),
-    ("u64, step 3", 3, |n| n.to_be_bytes().into()),
     ("u64, step 10", 10, |n| n.to_be_bytes().into()),
     ("12 digits", 1, |n| format!("{n:012}").into()),
-    ("16 hex digits", 1, |n| format!("{n:016x}").into()),
     ("user:N:name", 1, |n| format!("user:{n}:name").into()),
     ("x, y", 1, |n| [n >> 8, 77 + n % 256].map(u64::to_be_bytes).concat()),
     ("random", 1, |n| noise(8, n)),
@@ -32,10 +32,9 @@ const KINDS: [Kind; 9] = [
 fn keys_of(&(_, step, key): &Kind, num_keys: usize) -> [Vec<Vec<u8>>; 2] {
     let mut below = drawn(43);
     let mut keys = [Vec::new(), Vec::new()];
-    for number in 1 << 20.. {
-        if keys[0].len() == num_keys {
-            break;
-        }
+    let mut number = 1 << 20;
+    while keys[0].len() < num_keys {
+        number += 1;
         if step == 1 {
             keys[below(2)].push(key(number));
         } else {
@@ -88,9 +87,8 @@ fn what_is_advised_makes_all_right_and_where_nothing_is_nothing_is_written() {
 #[test]
 fn of_kinds_of_keys_and_sizes_of_values() {
     for kind in &KINDS {
-        let [keys, absent] = keys_of(kind, 3_000);
-        let inside = |key: &&Vec<u8>| keys[0] < **key && **key < keys[keys.len() - 1];
-        let absent: Vec<_> = absent.iter().filter(inside).cloned().collect();
+        let [keys, mut absent] = keys_of(kind, 3_000);
+        absent.retain(|key| (&keys[0]..&keys[keys.len() - 1]).contains(&key));
         for value_len in [20, 500] {
             let newer = keys.iter().step_by(9).cloned().collect();
             let tables = vec![(0, newer), (1, keys.clone())];
@@ -132,12 +130,10 @@ fn the_next_key_of_a_form_is_known_though_others_and_newer_tables_lie_between() 
     let directory = database_of_keys(100, tables);
     let group = Group::of_directory(&directory).unwrap();
     let sample = Sample::draw(Ranges::of(&group).unwrap());
-    let mut numbers: Vec<_> = older.chain(newer).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let numbers: BTreeSet<_> = older.chain(newer).collect();
     for (key_there, next) in sample.existing_keys() {
         let number: u64 = std::str::from_utf8(&key_there[5..]).unwrap().parse().unwrap();
-        let behind = numbers[numbers.binary_search(&number).unwrap() + 1..].first();
+        let behind = numbers.range(number + 1..).next();
         let behind = behind.map(|&number| key(number)).filter(|key| key.len() == key_there.len());
         assert_eq!(next, behind.as_deref(), "{number}");
     }

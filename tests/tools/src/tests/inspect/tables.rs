@@ -33,13 +33,9 @@ fn a_directory_gets_a_line_for_each_table_in_the_order_of_their_numbers_and_a_to
     files.extend([("LOG", &b""[..]), ("000003.log", b"")]);
     files.reverse();
     let report = Report::with_tables(&directory_of("order", &files));
-    let lines = &report.lines;
-    let lines = lines.iter().filter(|line| line.contains(" - ") && !line.contains(" tables"));
-    let names = names.map(|name| name.replace('\n', "\u{fffd}"));
-    assert_eq!(
-        lines.map(|line| line.rsplit_once("- ").unwrap().1.trim()).collect::<Vec<_>>(),
-        names
-    );
+    let lines = report.lines.iter().filter_map(|line| line.rsplit_once("- "));
+    let listed: Vec<_> = lines.map(|(_, name)| name.trim()).collect();
+    assert_eq!(listed[1..], names.map(|name| name.replace('\n', "\u{fffd}")));
 }
 
 #[test]
