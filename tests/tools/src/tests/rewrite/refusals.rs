@@ -61,15 +61,19 @@ fn foreign_and_damaged_databases_are_left_with_a_reason() {
 }
 
 #[test]
-fn filters_are_not_added_beside_others_that_may_not_be_of_whole_keys() {
-    let rejecting = |block: &mut [u8]| block[..3].fill(0);
-    for (name, change) in [(NAMES[1], &rejecting as &dyn Fn(&mut [u8])), ("someone", &|_| ())] {
-        let directory = copy_of(&fault("turned_on_later"));
-        let path = directory.join("000016.ldb");
-        fs::write(&path, with_filters(&read(&path), name, change)).unwrap();
+fn tables_beside_others_whose_filters_may_not_be_of_whole_keys_are_left() {
+    let [later, counters] = [fault("turned_on_later"), database("counters")];
+    for (original, name, policy_name, num_zeros, words) in [
+        (&later, "000016.ldb", NAMES[1], 3, "2 for the reasons below"),
+        (&later, "000016.ldb", "someone", 0, "2 for the reasons below"),
+        (&counters, "000012.ldb", NAMES[1], 32, "1 for the reasons below; 3 since theirs"),
+    ] {
+        let directory = copy_of(original);
+        let path = directory.join(name);
+        let changed = with_filters(&read(&path), policy_name, |of| of[..num_zeros].fill(0));
+        fs::write(&path, changed).unwrap();
         let run = refused(&directory);
-        assert!(run.has("2 for the reasons below"), "{:?}", run.lines);
-        assert!(run.cause().contains("000016.ldb: "), "{:?}", run.causes);
+        assert!(run.has(words) && run.cause().contains(name), "{:?} {:?}", run.lines, run.causes);
         assert_eq!(Report::on(&directory).advice(), None);
     }
 }

@@ -30,7 +30,6 @@ fn a_second_run_changes_no_byte_and_no_time() {
             let second = run_on(&directory, args);
             assert_eq!(files(&directory), after);
             assert!(second.has("Left as they are: 4 with such filters already."));
-            assert!(first.causes.is_empty() && second.causes.is_empty());
         }
     }
 }
