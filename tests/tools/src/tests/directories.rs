@@ -7,11 +7,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 use std::{env, fs, process};
 
-use crate::table::Table;
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
+
+use crate::table::block::UNCOMPRESSED;
 use crate::table::crc32c::masked_crc32c;
 use crate::table::varint::read_varint;
-use crate::tests::contents::table_of_database;
+use crate::table::writer::{append_block, append_footer, block, with_filters_in_place};
+use crate::table::{Table, manifest};
 use crate::tests::manifest::manifest_of_tables;
+use crate::tests::noise;
 
 /// Relative to the package's directory, where Cargo runs tests.
 pub(crate) fn golden(directory: &str) -> PathBuf {
@@ -74,6 +78,34 @@ pub(crate) fn copy_of(database: &Path) -> Directory {
     directory
 }
 
+/// A database's table of `LevelDB`'s blocks, uncompressed, with what a MANIFEST says of it.
+fn table_of_database(keys: &[Vec<u8>], value_len: usize) -> (Vec<u8>, manifest::Contents) {
+    let internal = |key: &Vec<u8>| [&key[..], &[1, 5, 0, 0, 0, 0, 0, 0]].concat();
+    let value = noise(value_len, 27);
+    let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
+    let (mut file, mut filters, mut index) =
+        (Vec::new(), FilterBlockBuilder::new(policy), Vec::new());
+    for keys in keys.chunks(4_096_usize.div_ceil(value_len + 20)) {
+        let keys: Vec<_> = keys.iter().map(internal).collect();
+        filters.start_block(file.len() as u64);
+        for key in &keys {
+            filters.add_key(key);
+        }
+        let entries: Vec<_> = keys.iter().map(|key| (0, &key[..], &value[..])).collect();
+        let handle = append_block(&mut file, &block(&entries), UNCOMPRESSED);
+        index.push((keys[keys.len() - 1].clone(), handle));
+    }
+    let filters = append_block(&mut file, &filters.finish(), UNCOMPRESSED);
+    let metaindex = block(&[(0, b"filter.leveldb.BuiltinBloomFilter2", &filters)]);
+    let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
+    let index: Vec<_> = index.iter().map(|(key, handle)| (0, &key[..], &handle[..])).collect();
+    let index = append_block(&mut file, &block(&index), UNCOMPRESSED);
+    append_footer(&mut file, &[metaindex, index].concat());
+    let [smallest, largest] = [0, keys.len() - 1].map(|i| keys[i].clone());
+    let len = file.len() as u64;
+    (file, manifest::Contents { len, smallest, largest })
+}
+
 /// A database of tables of these keys, each with its level.
 pub(crate) fn database_of_keys(value_len: usize, tables: Vec<(u8, Vec<Vec<u8>>)>) -> Directory {
     let directory = directory_of("made", &[("CURRENT", b"MANIFEST-000002\n")]);
@@ -103,19 +135,17 @@ pub(crate) fn files(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)
 /// The places of an undamaged table's blocks, with their trailers; the footer comes last.
 pub(crate) fn blocks(file: &[u8]) -> Vec<Range<usize>> {
     let table = Table::open(file).unwrap();
-    let end_of_data = table.data_blocks().last().unwrap().end.try_into().unwrap();
     let footer = file.len() - 48;
     let mut handles = &file[footer..];
-    let [metaindex, _, index, _] =
-        [(); 4].map(|()| usize::try_from(read_varint(&mut handles).unwrap()).unwrap());
-    let mut blocks: Vec<_> = table
-        .data_blocks()
-        .iter()
-        .map(|block| block.offset().try_into().unwrap()..block.end.try_into().unwrap())
-        .collect();
-    blocks.extend([end_of_data..metaindex, metaindex..index, index..footer, footer..file.len()]);
+    let [metaindex, _, index, _] = [(); 4].map(|()| read_varint(&mut handles).unwrap());
+    let data = table.data_blocks().iter().map(|block| block.offset()..block.end);
+    let mut blocks: Vec<_> = data.collect();
+    let end_of_data = blocks[blocks.len() - 1].end;
+    let (footer, end) = (footer as u64, file.len() as u64);
+    blocks.extend([end_of_data..metaindex, metaindex..index, index..footer, footer..end]);
     blocks.retain(|block| !block.is_empty());
-    blocks
+    let in_memory = |number: u64| usize::try_from(number).unwrap();
+    blocks.into_iter().map(|of| in_memory(of.start)..in_memory(of.end)).collect()
 }
 
 pub(crate) fn correct_checksum(block: &mut [u8]) {
@@ -123,20 +153,14 @@ pub(crate) fn correct_checksum(block: &mut [u8]) {
     *checksum = masked_crc32c(summed).to_le_bytes();
 }
 
-/// A table whose filter block a test changes.
-pub(crate) fn with_filter_block(mut file: Vec<u8>, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
-    let [.., filter_block, _, _, _] = &blocks(&file)[..] else { panic!("no filter block") };
-    let filter_block = &mut file[filter_block.clone()];
-    change(filter_block);
-    correct_checksum(filter_block);
-    file
-}
-
-/// Replaces bytes in the metaindex block.
-pub(crate) fn with_metaindex(mut file: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
-    let place = file.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
-    let metaindex = blocks(&file).into_iter().find(|block| block.contains(&place)).unwrap();
-    file[place..place + to.len()].copy_from_slice(to);
-    correct_checksum(&mut file[metaindex]);
-    file
+/// A table with its filter block changed, of a policy of this name.
+pub(crate) fn with_filters(
+    file: &[u8],
+    policy_name: &str,
+    change: impl FnOnce(&mut [u8]),
+) -> Vec<u8> {
+    let table = Table::open(file).unwrap();
+    let mut filters = table.filter_block().unwrap().unwrap().into_owned();
+    change(&mut filters);
+    with_filters_in_place(&table, file, &[policy_name], &filters).unwrap().unwrap()
 }

@@ -3,16 +3,12 @@
 mod damage;
 mod databases;
 mod faults;
-mod foretold;
-mod sampled;
+mod lookups;
 mod tables;
-mod unreadable;
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock};
 
-use crate::command_line::{Options, each_group};
+use crate::command_line::{self, Find, Options, each_group};
 use crate::inspect::report;
 use crate::tests::directories::database;
 
@@ -34,33 +30,31 @@ impl Report {
     }
 
     fn of(options: &Options) -> Self {
+        let report = Self::of_command(options, report);
+        assert!(options.tables || report.lines.len() <= 16 * options.paths.len());
+        report
+    }
+
+    pub(crate) fn of_command(
+        options: &Options,
+        command: fn(&Find<'_>, &Options) -> Result<command_line::Report, String>,
+    ) -> Self {
         let mut lines = Vec::new();
         let print = |printed: &[String]| {
             lines.extend_from_slice(printed);
             Ok(())
         };
-        let causes = each_group(&options.paths, print, |find| report(find, options));
-        let report = Self { lines, causes };
-        let mut printed = report.lines.iter().chain(&report.causes);
+        let causes = each_group(&options.paths, print, |find| command(find, options));
+        let mut printed = lines.iter().chain(&causes);
         assert!(!printed.any(|line| line.contains(char::is_control)));
         // But for a path to copy.
-        let is_long = |line: &&String| {
-            line.chars().count() > 100 && !line.starts_with("  /") && !options.tables
-        };
-        assert_eq!(report.lines.iter().find(is_long), None);
-        assert!(options.tables || report.lines.len() <= 16 * options.paths.len());
-        report
+        let is_long = |line: &&String| line.chars().count() > 100 && !line.starts_with("  /");
+        assert!(options.tables || !lines.iter().any(|line| is_long(&line)), "{lines:#?}");
+        Self { lines, causes }
     }
 
-    /// The report on a golden database with all options, made once for all tests.
-    fn on_golden(name: &str) -> &'static Self {
-        static REPORTS: Mutex<BTreeMap<String, &OnceLock<Report>>> = Mutex::new(BTreeMap::new());
-        let report = *REPORTS
-            .lock()
-            .unwrap()
-            .entry(name.into())
-            .or_insert_with(|| Box::leak(Box::default()));
-        report.get_or_init(|| Self::with_tables(&database(name)))
+    fn on_golden(name: &str) -> Self {
+        Self::with_tables(&database(name))
     }
 
     /// The only line that contains these words.
@@ -112,10 +106,4 @@ impl Report {
 #[track_caller]
 fn number_in(cell: &str) -> f64 {
     if cell.starts_with('<') { 0.0 } else { cell.replace(',', "").parse().unwrap() }
-}
-
-/// Asserts that the numbers differ by at most a tenth.
-#[track_caller]
-fn assert_near(reckoned: f64, replayed: f64) {
-    assert!((0.9..1.1).contains(&(reckoned / replayed)), "{reckoned}, not {replayed}");
 }

@@ -1,13 +1,11 @@
 //! The MANIFEST parser reads what LevelDB reads, and accepts any bytes.
 
-use std::fs;
-use std::path::Path;
-
-use crate::random::words;
 use crate::table::crc32c::masked_crc32c_of;
 use crate::table::log::LogReader;
 use crate::table::manifest::{Contents, Manifest};
 use crate::table::writer::varint;
+use crate::tests::directories::{database, read};
+use crate::tests::{drawn, noise};
 
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
@@ -63,11 +61,7 @@ pub(crate) fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn records_of_any_length_are_reassembled_unless_the_end_cuts_them_off() {
     let lens = [0, 1, 7, 32_754, 32_755, 32_756, 32_761, 32_762, 65_600, 100_000, 3, 0];
-    let all: Vec<Vec<u8>> = lens
-        .iter()
-        .zip(words(1))
-        .map(|(&len, seed)| words(seed).map(|word| word.to_le_bytes()[0]).take(len).collect())
-        .collect();
+    let all: Vec<_> = lens.into_iter().zip(1..).map(|(len, seed)| noise(len, seed)).collect();
     // Each also as the first of a log.
     for start in 0..all.len() {
         assert_eq!(records(&log_of(&all[start..])), (all[start..].to_vec(), Ok(())));
@@ -125,14 +119,6 @@ fn manifest_of(edits: &[&[u8]]) -> std::io::Result<Manifest> {
     Manifest::read(&log_of(&records)[..])
 }
 
-/// Gives the comparator another name.
-pub(crate) fn name_comparator(manifest: &Path) {
-    let (mut edits, _) = records(&fs::read(manifest).unwrap());
-    let name = edits[0].windows(7).position(|name| name == b"leveldb").unwrap();
-    edits[0][name] = b'L';
-    fs::write(manifest, log_of(&edits)).unwrap();
-}
-
 /// A database with tables of these levels and numbers.
 pub(crate) fn manifest_of_tables(tables: &[(u8, u64, Contents)]) -> Vec<u8> {
     let mut edit = [&b"\x01\x1aleveldb.BytewiseComparator"[..], &HEAD.concat()].concat();
@@ -161,8 +147,8 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
     // Deleted from a level that never had it.
     assert_eq!(tables(&[add_5, b"\x06\x01\x05"]), [(0, 5)]);
     assert_eq!(tables(&[b"\x05\x01\x01k", b"\x09\x00", add_7]), [(2, 7)]);
-    let manifest = manifest_of(&[b"\x07\x00\x05\x09\x0asmtrailer!\x08trailer!", b"\x02\x08"]);
-    let manifest = manifest.unwrap();
+    let edits: [&[u8]; 2] = [b"\x07\x00\x05\x09\x0asmtrailer!\x08trailer!", b"\x02\x08"];
+    let manifest = manifest_of(&edits).unwrap();
     let contents = Contents { len: 9, smallest: b"sm".into(), largest: vec![] };
     assert_eq!((manifest.log_number, &manifest.tables[&(0, 5)]), (8, &contents));
 
@@ -170,4 +156,21 @@ fn edits_name_the_comparator_add_tables_and_take_them_away() {
     assert_eq!(comparator(&[]), None);
     assert_eq!(comparator(&[b"\x01\x03abc"]).as_deref(), Some("abc"));
     assert_eq!(comparator(&[b"\x01\x03abc", b"\x01\x01\xff"]).as_deref(), Some("\u{fffd}"));
+}
+
+#[test]
+fn any_edits_are_a_manifest_or_an_error() {
+    let mut number = drawn(18);
+    let (whole, _) = records(&read(&database("levels").join("MANIFEST-000002")));
+    let mut by_outcome = [0, 0];
+    for _ in 0..1_000 {
+        let mut edits = whole.clone();
+        let edit = number(edits.len());
+        for _ in 0..=number(3) {
+            let place = number(edits[edit].len());
+            edits[edit][place] ^= 1 << number(8);
+        }
+        by_outcome[usize::from(Manifest::read(&log_of(&edits)[..]).is_ok())] += 1;
+    }
+    assert!(by_outcome.iter().all(|&number| number > 100), "{by_outcome:?}");
 }

@@ -84,20 +84,6 @@ impl Replay {
             .map(|number| f64::from(u32::try_from(number).unwrap()));
         1_000.0 * num_reads / num_keys
     }
-
-    pub(crate) fn reads_of_own_keys(&self) -> f64 {
-        self.reads(self.keys.keys())
-    }
-
-    /// All absent numbers between the first present one and the last.
-    pub(crate) fn reads_of_counters_between(&self) -> f64 {
-        let number = |key: &Vec<u8>| u64::from_be_bytes(key[..].try_into().unwrap());
-        let [first, last] = [self.keys.first_key_value(), self.keys.last_key_value()]
-            .map(|end| number(end.unwrap().0));
-        let keys = (first..last).map(|number| number.to_be_bytes().to_vec());
-        let absent: Vec<_> = keys.filter(|key| !self.keys.contains_key(key)).collect();
-        self.reads(absent.iter())
-    }
 }
 
 impl ReplayedTable {

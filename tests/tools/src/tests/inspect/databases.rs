@@ -1,9 +1,8 @@
 //! Databases written by other programs, with the facts in `tests/golden/databases/README.md`.
 
-use super::{Report, assert_near};
+use super::Report;
 use crate::database::Group;
 use crate::tests::directories::{database, database_of_keys, golden};
-use crate::tests::replay::Replay;
 
 /// Level and number.
 type Tables = &'static [(u32, u64)];
@@ -55,11 +54,10 @@ fn reads_match_leveldbs_get() {
         ("object_ids", 116.4, 4.9),
     ] {
         let [reads, own, _] = Report::on_golden(name).figures();
-        assert_near(reads[0], missing);
-        assert_near(own[0], existing);
+        for ratio in [reads[0] / missing, own[0] / existing] {
+            assert!((0.9..1.1).contains(&ratio), "{name}: {reads:?}, {own:?}");
+        }
     }
-    let replayed = Replay::of(&database("counters")).reads_of_own_keys();
-    assert_near(1_116.7, replayed);
 }
 
 #[test]
@@ -68,12 +66,8 @@ fn what_is_no_database_of_leveldbs_or_has_no_tables_is_said() {
     assert!(report.lines[0].ends_with("log_only: no tables, all keys are in the log"));
     assert_eq!(report.lines[1], "Not counted: keys only in the log (43,526 bytes).");
     assert!(report.causes.is_empty());
-    let report = Report::on_golden("rocksdb");
-    assert!(report.lines.is_empty(), "{:#?}", report.lines);
-    assert!(report.cause().ends_with("rocksdb: a database of RocksDB, not of LevelDB"));
-    let report = Report::on(&golden("databases"));
-    let cause = report.cause();
-    assert!(cause.contains("; name accounts, classic_level, "), "{cause}");
+    let names = "; name accounts, classic_level, ";
+    assert!(Report::on(&golden("databases")).cause().contains(names));
     assert!(Report::on_golden("in_order").has("only in the log (24,049 bytes)"));
 }
 
@@ -110,4 +104,8 @@ fn tables_whose_ranges_meet_are_counted() {
         let start = compactions.as_ref().map(|line| line.split_once(" overlap").unwrap().0);
         assert_eq!(start, number, "{ranges:?}");
     }
+    // A key after a table's only key is outside its range.
+    let tables = (0..1_000).map(|i: u32| (1, vec![i.to_be_bytes().into()]));
+    let report = Report::on(&database_of_keys(20, tables.collect()));
+    assert!(report.has("OK: no lookup asks a filter needlessly."), "{:#?}", report.lines);
 }

@@ -8,17 +8,17 @@ use crate::command_line::Options;
 use crate::database::Group;
 use crate::inspect::report;
 use crate::tests::directories::{
-    blocks, copy_of, correct_checksum, database, directory_of, fault, files, golden_table, read,
+    blocks, copy_of, correct_checksum, database, directory_of, fault, golden_table,
 };
-use crate::tests::rewrite::run_on;
 
 /// A folder; words that must be printed; words that must not; the options of the last line.
-type Case = (&'static str, &'static [&'static str], &'static [&'static str], Option<&'static str>);
+pub(super) type Case =
+    (&'static str, &'static [&'static str], &'static [&'static str], Option<&'static str>);
 
 const NONE: &str = "NO FILTERS: lookups read a block of every table that may have their key.";
 
 #[rustfmt::skip]
-const CASES: [Case; 21] = [
+pub(super) const CASES: [Case; 23] = [
     ("old_name_signed",
         &["WRONG: the filters of 1 of 1 tables reject 1 of 1 entries there",
           "LevelDB since 1.18 ignores their name, goleveldb does not find those.",
@@ -57,6 +57,7 @@ const CASES: [Case; 21] = [
           "not a database that LevelDB would open: no CURRENT names its MANIFEST"],
         &["needlessly", "NO FILTERS"], None),
     ("versions_of_one_key", &["3 tables in use, 3 entries; no filters", NONE], &["rewritten"], None),
+    ("few_keys", &[NONE], &["OK"], Some("--add ")),
     ("room_at_the_end", &["100.0 bits per entry", "OK: "], &["rewritten"], None),
     ("../databases/accounts",
         &["OK: of the filters asked for missing keys, 0.4% let them pass."],
@@ -67,6 +68,7 @@ const CASES: [Case; 21] = [
           "Why: your keys have 8 bytes and most differ only in the last, and a filter has 55 of them: \
            LevelDB's hash hardly tells such neighbours apart."],
         &[], Some("")),
+    ("../databases/levels", &["OK: of the filters asked for missing keys, 2.7%", "rewritten"], &[], Some("")),
     ("../databases/object_ids",
         &["PROBLEM: of the filters asked for existing keys, 11% let them", "Why: your keys have "],
         &[], Some("")),
@@ -96,58 +98,6 @@ fn each_is_said_what_is_so() {
         let command = advice.map(|options| format!("{options}{}", fault(name).display()));
         assert_eq!(report.advice(), command.as_deref(), "{name}: {printed}");
     }
-}
-
-#[test]
-fn what_is_advised_makes_all_right() {
-    for name in [
-        "old_name_signed",
-        "damaged",
-        "no_bits",
-        "one_bit",
-        "turned_on_later",
-        "overwritten",
-        "few_keys",
-        "table_missing_whole",
-    ] {
-        let directory = copy_of(&fault(name));
-        let options =
-            Report::on(&directory).advice().unwrap().split_whitespace().next().unwrap() == "--add";
-        let run = run_on(&directory, if options { &["--add"] } else { &[] });
-        assert!(run.causes.is_empty(), "{name}: {:?}", run.lines);
-        let report = Report::on(&directory);
-        assert!(report.has("OK: ") && report.causes.is_empty(), "{name}: {:#?}", report.lines);
-        assert_eq!(report.advice(), None, "{name}");
-    }
-}
-
-#[test]
-fn nothing_is_written_where_nothing_can_be_gained() {
-    for name in [
-        "versions_of_one_key",
-        "room_at_the_end",
-        "log_of_zeros",
-        "table_missing",
-        "comparator_ignores_case",
-    ] {
-        let directory = copy_of(&fault(name));
-        let before = files(&directory);
-        for args in [&[][..], &["--add"]] {
-            assert!(!run_on(&directory, args).has("--add"), "{name}");
-            assert_eq!(files(&directory), before, "{name}");
-        }
-    }
-}
-
-#[test]
-fn a_block_that_shrinks_has_room_wherever_it_is() {
-    let directory = copy_of(&fault("room_at_the_end"));
-    let table = directory.join("000005.ldb");
-    let len = read(&table).len();
-    let run = run_on(&directory, &["--bits-per-key", "10"]);
-    assert!(run.has("other filters in place in 0, at the end of 1"), "{:?}", run.lines);
-    assert!(read(&table).len() + 4_000 < len);
-    assert!(Report::on(&directory).has("OK: "));
 }
 
 #[test]
