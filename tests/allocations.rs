@@ -82,15 +82,6 @@ fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
 }
 
 #[test]
-fn a_builder_with_capacity_takes_one_allocation_and_4_bytes_for_each_key() {
-    let new = || assert_allocations(1, "new", || BloomFilterBuilder::with_capacity(1000));
-    assert_eq!(peak_bytes(|| drop(new())), 4000);
-    let mut builder = new();
-    let keys = keys(1000);
-    assert_allocations(0, "extend", || builder.extend(&keys));
-}
-
-#[test]
 fn hashes_and_lookups_allocate_nothing() {
     let keys = keys(300);
     let mut hashes = vec![BloomHash::default(); keys.len()];
@@ -197,22 +188,4 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
             at_most(most + (2 << doublings), allocations(of_user_keys, 1 << doublings));
         }
     }
-}
-
-/// Values of 1,000 bytes in data blocks of 4 KiB: at first 512 KiB have some 500 keys.
-#[test]
-fn a_range_that_widens_in_small_steps_has_at_most_twice_4_000_keys_waiting() {
-    const MIN_KEYS: usize = 4_000;
-    let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
-    let peak = peak_bytes(|| {
-        for block in 0..10_000 {
-            builder.start_block(block * 4_200); // 3,995 keys in 4 MiB
-            for _ in 0..4 {
-                builder.add_key(&[7; 16]);
-            }
-        }
-    });
-    let filters = 3 * builder.finish().len();
-    let most = 2 * MIN_KEYS * 12;
-    assert!((most / 3..=most + filters).contains(&peak), "{peak} bytes of {most}");
 }

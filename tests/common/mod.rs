@@ -27,8 +27,7 @@
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
-//! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`, and
-//!   thousands of damaged tables in the tools.
+//! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`.
 #![allow(dead_code, unreachable_pub, reason = "each crate uses its own part")]
 
 pub mod filter_blocks;

@@ -35,22 +35,3 @@ fn filters_of_1_000_counters_and_more_that_match_5_per_cent_become_rare() {
         assert!(leveldb >= 8 && 5 * tuned <= leveldb, "{leveldb} {tuned}");
     }
 }
-
-#[test]
-#[ignore = "takes a minute with optimization"]
-fn of_many_filters_of_counters_few_match_5_per_cent() {
-    for (kinds, one_in) in samples().iter().zip([500, 80, 500]) {
-        let [leveldb, tuned] = num_of_5_per_cent(kinds, 10_000, [1e3, 1e5]);
-        assert!(8 * tuned <= leveldb && one_in * tuned <= 10_000, "{leveldb} {tuned}");
-    }
-}
-
-#[test]
-fn a_seventh_probe_makes_more_false_positives_of_counters_than_six_or_eight() {
-    let runs: Vec<_> = (0..12).map(|seed| Run::draw(&STEPS[0], 100_000, seed)).collect();
-    let rates = [6, 7, 8].map(|probes| {
-        runs.iter().map(|run| run.rate_of_shape(124_997, probes)).sum::<f64>() / 12.0
-    });
-    println!("{rates:.4?}");
-    assert!(1.2 * rates[0] < rates[1] && 1.1 * rates[0] < rates[2] && rates[2] < rates[1]);
-}

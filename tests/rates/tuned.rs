@@ -93,13 +93,6 @@ fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
     assert_hardly_worse(&sizes(32, 100_000, 1), effort);
 }
 
-#[test]
-#[ignore = "takes half a minute with optimization"]
-fn tuned_filters_are_hardly_worse_than_leveldbs_at_300_sizes() {
-    let effort = Effort { matches: 30_000, max_lookups: 5_000_000 };
-    assert_hardly_worse(&sizes(300, 1_000_000, 2), effort);
-}
-
 /// The mean of the ratios to LevelDB's rates.
 fn mean_ratio(sizes: impl Iterator<Item = (usize, usize)>, effort: Effort) -> f64 {
     let ratios: Vec<f64> = sizes

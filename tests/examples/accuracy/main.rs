@@ -68,7 +68,6 @@ fn report() -> Outcome {
     print(&[HEAD])?;
     tables::real_keys()?;
     tables::few_absent()?;
-    single::worst()?;
     single::counters()?;
     sizes::few_keys()?;
     sizes::large()?;

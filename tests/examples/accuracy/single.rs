@@ -1,11 +1,10 @@
-//! Single filters, and the worst of them.
+//! Single filters of counters, and the worst of them.
 
-use crate::common::kinds::{Kind, Run, STEPS};
+use crate::common::kinds::{Run, STEPS};
 use crate::common::terminal::grouped;
-use crate::tables::{KINDS, PRESENT, SUCCESSIVE};
-use crate::{Outcome, POLICIES, mean, percent, row, section};
+use crate::tables::PRESENT;
+use crate::{Outcome, POLICIES, percent, row, section};
 
-const NUM_FILTERS: usize = 600;
 const NUM_OF_COUNTERS: usize = 1_000;
 
 /// The rates of LevelDB's and of tuned filters with the same keys, each sorted.
@@ -20,37 +19,6 @@ pub(crate) fn rates(runs: impl Iterator<Item = Run>) -> [Vec<f64>; 2] {
         rates.sort_by(f64::total_cmp);
         rates
     })
-}
-
-/// Filters of 4,000 to 8,000 keys.
-pub(crate) fn worst() -> Outcome {
-    let text = format!(
-        "With 4,000 to 8,000 keys, as the recommended ones have with values of about 100 bytes: \
-         the worst of {NUM_FILTERS}. With forty-nine in fifty present, 82 to 164 keys are looked \
-         up in each, so that part of the worst is chance."
-    );
-    let columns = ["keys", "present", "LevelDB", "LevelDB, worst", "`tuned()`", "`tuned()`, worst"];
-    section("Single filters", &text, &columns)?;
-    for (name, kind) in &KINDS {
-        row_of_worst(name, "as above", kind)?;
-    }
-    for (name, kind) in SUCCESSIVE {
-        for (present, one_in) in PRESENT {
-            row_of_worst(name, present, &kind.all_but_one_in(one_in))?;
-        }
-    }
-    Ok(())
-}
-
-fn row_of_worst(name: &str, present: &str, kind: &Kind) -> Outcome {
-    let runs = (0..NUM_FILTERS).map(|i| {
-        // All remainders of numbers by 4,001, in a mixed order.
-        Run::draw(kind, 4_000 + i * 1_237 % 4_001, (1 << 32) + i as u64)
-    });
-    let [leveldb, tuned] =
-        rates(runs).map(|rates| [percent(mean(&rates)), percent(rates[NUM_FILTERS - 1])]);
-    let [leveldb, tuned] = [leveldb, tuned].map(|columns| columns.join(" | "));
-    row(&[name, present, &leveldb, &tuned])
 }
 
 /// Filters that match far more absent neighbours than most do.
