@@ -119,7 +119,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the range's filter has been made already: readers would miss the keys added to it.
     ///   LevelDB checks this in debug builds only.
     /// - If the filters reach 4 GiB, where the format's offsets end.
-    /// - If the policy panics, or the allocator refuses the memory for the offsets.
+    /// - If the policy panics, or changes what it should append to, or the allocator refuses the memory for the offsets.
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
@@ -213,6 +213,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Makes the filter of the pending keys, if there are any, and removes them.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
+        let end = self.result.last_chunk::<8>().copied();
         if !self.ends.is_empty() {
             assert!(self.hashes.is_empty(), "by_hash answers always, or never");
             let mut start = 0;
@@ -226,6 +227,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             let policy = self.policy.by_hash().expect("by_hash answers always, or never");
             policy.create_filter_of_hashes(&self.hashes, &mut self.result);
         }
+        // As `*dst = filter` would, which is easily written for what other traits return.
+        let kept = self.result.get(..offset as usize);
+        assert!(
+            kept.is_some_and(|kept| kept.last_chunk() == end.as_ref()),
+            "the policy must append to what `create_filter` is given"
+        );
         self.hashes.clear();
         self.keys.clear();
         self.ends.clear();

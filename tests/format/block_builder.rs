@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::api::assert_panics;
 use crate::common::strategies::{DataBlocks, any_data_blocks, any_key, any_policy, config};
-use crate::common::{OfKeys, reference};
+use crate::common::{OfKeys, create_filter, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -134,6 +134,26 @@ fn an_offset_beyond_the_address_space_panics() {
         builder.add_key(b"fig");
         assert_panics("capacity overflow", || builder.start_block(u64::MAX));
         assert_panics("has panicked before", || drop(builder.finish()));
+    }
+}
+
+#[test]
+fn a_policy_that_replaces_or_shortens_earlier_filters_panics() {
+    let replaces = |keys: &[&[u8]], dst: &mut Vec<u8>| *dst = create_filter(POLICY, keys);
+    let shortens = |keys: &[&[u8]], dst: &mut Vec<u8>| {
+        dst.pop();
+        POLICY.create_filter(keys, dst);
+    };
+    let policies: [&dyn FilterPolicy; 2] = [&By(replaces), &By(shortens)];
+    // A range with fewer keys than the one before, as many, or more.
+    for (policy, num_keys) in
+        policies.into_iter().flat_map(|policy| [1, 20, 30].map(|n| (policy, n)))
+    {
+        let mut builder = FilterBlockBuilder::new(policy);
+        (0..20_u8).for_each(|key| builder.add_key(&[key]));
+        builder.start_block(2048);
+        (0..num_keys).for_each(|key: u8| builder.add_key(&[key, 1]));
+        assert_panics("must append", || drop(builder.finish()));
     }
 }
 
