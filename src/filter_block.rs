@@ -53,7 +53,7 @@ pub struct FilterBlockBuilder<P> {
 /// for. With these, tuned filters match about 1% at 10 bits per key, whatever the values' length.
 const LONG_BASE_LG: u8 = 19;
 const LONG_MIN_KEYS: usize = 4_000;
-const LONG_MIN_ROOM: usize = 1_000;
+const LONG_MIN_ROOM: usize = 2_000;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// A builder of LevelDB's blocks: with a filter by `policy` for each 2 KiB of data blocks.
@@ -86,7 +86,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         builder
     }
 
-    /// A builder with filters that have room for 1,000 keys or more, however long the values:
+    /// A builder with filters that have room for 2,000 keys or more, however long the values:
     /// recommended, with [tuned](crate::BloomFilterPolicy::tuned) filters. Every LevelDB since 1.18
     /// reads them.
     ///
@@ -96,7 +96,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// [`start_block`](Self::start_block) doubles the range until the new data block is in it, too.
     /// If the first keys lie beyond the first 512 KiB of the file, no range widens.
     ///
-    /// A filter of fewer keys, such as a table's last, is as long as 1,000 need, 1.25 KB at 10 bits
+    /// A filter of fewer keys, such as a table's last, is as long as 2,000 need, 2.5 KB at 10 bits
     /// per key: the policy gets their hashes over and over. One without
     /// [hashes](FilterPolicy::by_hash) gets each key once: its filters of few keys stay short, and
     /// match many absent keys that end in a counter. A lookup in a longer filter reads up to one

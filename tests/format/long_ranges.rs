@@ -57,7 +57,7 @@ proptest! {
             let base_lg = expected_base_lg(blocks);
             let contents = add_and_finish(&mut by_hash, blocks);
             prop_assert_eq!(contents.last(), Some(&base_lg));
-            prop_assert!(contents == build_by_reference(policy, |key| key, 1_000, base_lg, blocks));
+            prop_assert!(contents == build_by_reference(policy, |key| key, 2_000, base_lg, blocks));
             // Without hashes, each filter has each key once.
             prop_assert!(add_and_finish(&mut by_key, blocks) == build(policy, base_lg, blocks));
             let reader = FilterBlockReader::new(policy, contents);
@@ -83,13 +83,13 @@ fn long_ranges_widen_to_2_to_the_63_at_most() {
 fn values_of_5_000_bytes_share_a_filter_for_each_32_mib_and_small_tables_begin_anew() {
     let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
     let blocks = data_blocks(&vec![(5_000, 1); 20_000]);
-    for (num_blocks, base_lg) in [(20_000, 25), (1, 19), (10, 19), (999, 23)] {
+    for (num_blocks, base_lg) in [(20_000, 25), (1, 19), (10, 19), (1_999, 24)] {
         let contents = add_and_finish(&mut builder, &blocks[..num_blocks].to_vec());
         assert_eq!(contents.last(), Some(&base_lg));
         let filter = FilterBlockReader::new(POLICY, &contents).filter(0).map(<[u8]>::to_vec);
         let keys: Vec<_> = blocks[..num_blocks].iter().flat_map(|(_, keys)| keys).collect();
-        let repeated: Vec<_> = keys.iter().cycle().take(1_000).collect();
+        let repeated: Vec<_> = keys.iter().cycle().take(2_000).collect();
         let expected = create_filter(POLICY.tuned(), &repeated);
-        assert!(num_blocks > 1_000 || filter == Some(expected), "{num_blocks} keys");
+        assert!(num_blocks > 2_000 || filter == Some(expected), "{num_blocks} keys");
     }
 }
