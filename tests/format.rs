@@ -14,9 +14,9 @@ mod format {
     mod golden;
     mod hash_policies;
     mod hashing;
-    mod least_len;
     mod long_ranges;
     mod lookups;
+    mod min_keys;
     mod mutating;
     mod readme;
     mod threads;

@@ -48,7 +48,7 @@ fn builders(bits_per_key: usize) -> [Builder; 2] {
     let policy = BloomFilterPolicy::new(bits_per_key).tuned();
     [
         FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(policy)),
-        FilterBlockBuilder::new(InternalKeyPolicy::new(policy.with_min_filter_len(48))),
+        FilterBlockBuilder::new(InternalKeyPolicy::new(policy.with_min_keys(40))),
     ]
 }
 

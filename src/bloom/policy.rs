@@ -37,8 +37,8 @@ pub struct BloomFilterPolicy {
     /// Thousandths of a bit per key.
     millibits_per_key: u64,
     rule: ShapeRule,
-    /// The fewest bytes of bits for a key or more; 0 if LevelDB's 8 do.
-    min_bytes: usize,
+    /// What fewer keys are taken for, but none.
+    min_keys: usize,
     name: &'static str,
 }
 
@@ -79,7 +79,7 @@ impl BloomFilterPolicy {
     /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make some filters of LevelDB's
     /// match many of the absent keys next to present ones, above all if keys end in a [big-endian
     /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
-    /// 4. Among tuned filters of 1,000 keys and more such ones are rare.
+    /// 4. Among tuned filters of 2,000 keys and more such ones are rare.
     ///
     /// A filter takes LevelDB's bytes or slightly fewer. With 10 bits per key, filters of 100,000
     /// to 5 million random keys have a fifth fewer false positives in the mean; those of fewer than
@@ -96,7 +96,7 @@ impl BloomFilterPolicy {
     }
 
     const fn from_millibits(millibits_per_key: u64) -> Self {
-        Self { millibits_per_key, rule: ShapeRule::LevelDb, min_bytes: 0, name: Self::NAME }
+        Self { millibits_per_key, rule: ShapeRule::LevelDb, min_keys: 0, name: Self::NAME }
     }
 
     /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
@@ -116,18 +116,19 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters of one key or more that have at least `len` bytes, the probe count's included.
+    /// Filters of one key or more that are as long as those of at least `num_keys` keys, with as
+    /// many probes.
     ///
-    /// For policies that are plugged into LevelDB, whose filters have few keys if values take 500
-    /// bytes and more as they are stored, compressed or not: take [tuned](Self::tuned) filters of
-    /// 48 bytes. It is a length for each range of the file, so never thousands of bytes with 2 KiB.
-    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) need no least length.
+    /// For policies that are plugged into LevelDB: its filters, one for each 2 KiB of the file, have
+    /// few keys if values take 500 bytes and more as they are stored, compressed or not. Take
+    /// [tuned](Self::tuned) filters of 40 keys, 50 bytes at 10 bits per key.
+    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) see to this themselves.
     ///
-    /// Tuned filters that would be shorter get up to 7 bytes more than `len`, others `len` exactly.
-    /// `for_runs` and `for_false_positive_rate` do not count what it adds.
+    /// [`shape`](Self::shape) counts what it adds; `for_runs` and `for_false_positive_rate`, which
+    /// make policies without it, do not.
     #[must_use]
-    pub const fn with_min_filter_len(self, len: usize) -> Self {
-        Self { min_bytes: if len > 8 { len - 1 } else { 0 }, ..self }
+    pub const fn with_min_keys(self, num_keys: usize) -> Self {
+        Self { min_keys: num_keys, ..self }
     }
 
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
@@ -161,7 +162,7 @@ impl BloomFilterPolicy {
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
     /// for random keys, three levels, each with ten times the keys of the one above, have about 2.2
     /// times fewer false positives than with LevelDB's 10 bits per key, and four levels 2.9 times.
-    /// It is meant for filters of 100 keys and more.
+    /// It is meant for filters of 1,000 keys and more.
     ///
     /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take
     /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly
@@ -169,8 +170,8 @@ impl BloomFilterPolicy {
     /// that of tuned filters with equal bits for all keys. Takes `n log n` time for `n` runs.
     ///
     /// With [long ranges](crate::FilterBlockBuilder::with_long_ranges) a run has about a filter for
-    /// each 5,000 of its keys, and at least one for each table; count filters of fewer than 1,000
-    /// keys as having 1,000, since they take as many bytes. Share the budget anew at each flush or
+    /// each 5,000 of its keys, and at least one for each table; count filters of fewer than 2,000
+    /// keys as having 2,000, since they take as many bytes. Share the budget anew at each flush or
     /// compaction, and allow 8% more: tables that are not rewritten keep the richer filters that
     /// they had.
     #[must_use]
@@ -197,19 +198,17 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// If the number of bits, or that of 7 bytes more than a least length, exceeds a `usize`.
+    /// If the number of bits exceeds a `usize`, the bits per key being at most `u64::MAX / 1000`,
+    /// at which [`new`](Self::new) saturates.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
+        let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
         let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
         let leveldb = leveldb.expect("capacity overflow");
-        let min_bytes = if num_keys == 0 { 0 } else { self.min_bytes };
-        // Tuned ones are up to 7 bytes longer.
-        assert!(min_bytes <= usize::MAX / 8 - 7, "capacity overflow");
-        let longer = BloomFilterShape { num_bytes: leveldb.num_bytes.max(min_bytes), ..leveldb };
         match self.rule {
-            ShapeRule::LevelDb => longer,
-            ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..longer },
-            ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys, min_bytes),
+            ShapeRule::LevelDb => leveldb,
+            ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
+            ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys).shape,
         }
     }
 

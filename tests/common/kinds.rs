@@ -52,6 +52,9 @@ pub(crate) const COUNTERS: [Kind; 3] = [
     kind("8 bytes, u64", HALF, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
 ];
 
+pub(crate) const U32: Kind =
+    kind("u32 big-endian", HALF, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
+
 /// Counters in steps of 1, 2, 3 and 10.
 pub(crate) const STEPS: [Kind; 4] = [
     COUNTERS[0],
@@ -237,6 +240,10 @@ impl Run {
             if is_present { &mut run.present } else { &mut run.absent }.push(bloom_hash(key));
         });
         run
+    }
+
+    pub(crate) fn num_lookups(&self) -> usize {
+        self.absent.len()
     }
 
     /// The share of the absent keys that a filter of the present ones matches.

@@ -3,7 +3,7 @@
 //!
 //! | here | what it holds |
 //! |---|---|
-//! | `kinds`, `filter_blocks`, `measure`, `random`, `svg`, `terminal` | kinds of real keys, and their rates |
+//! | `kinds`, `filter_blocks`, `numbers_of_keys`, `measure`, `random`, `svg`, `terminal` | kinds of real keys, and their rates |
 //! | `testing/` | the oracle, strategies, LevelDB's process, the files of LevelDB as the tools read them: not in the package |
 //!
 //! `bloom_test.rs`, `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
@@ -11,7 +11,7 @@
 //! | `src/` | tests |
 //! |---|---|
 //! | `hash.rs`, `hash/` | `hash_test.rs`, `format/hashing.rs` |
-//! | `bloom/policy.rs`, `bloom/bits/` | `bloom_test.rs`, `format/`: `creating`, `lookups`, `least_len` |
+//! | `bloom/policy.rs`, `bloom/bits/` | `bloom_test.rs`, `format/`: `creating`, `lookups`, `min_keys` |
 //! | `bloom/builder.rs` | `format/creating.rs` |
 //! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
 //! | `bloom/atomic.rs` | `format/threads.rs` |
@@ -33,6 +33,7 @@
 pub mod filter_blocks;
 pub mod kinds;
 pub mod measure;
+pub mod numbers_of_keys;
 pub mod random;
 pub mod svg;
 pub mod terminal;

@@ -1,4 +1,4 @@
-//! Filters with a least length.
+//! Filters as long as those of a least number of keys.
 
 use leveldb_filter::BloomFilterPolicy;
 use proptest::prelude::*;
@@ -10,51 +10,29 @@ use crate::common::{keys_with_hashes, random_hashes};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// Asserts what `with_min_filter_len` promises of the lengths, by each rule.
-fn assert_lengths(policy: BloomFilterPolicy, len: usize, num_keys: usize) {
-    let at_least = |policy: BloomFilterPolicy| policy.with_min_filter_len(len).shape(num_keys);
-    for policy in [policy, policy.with_num_probes(9)] {
-        let usual = policy.shape(num_keys);
-        let (is_asked, shape) = (num_keys > 0 && len > usual.filter_len(), at_least(policy));
-        assert_eq!(shape.filter_len(), if is_asked { len } else { usual.filter_len() });
-        assert_eq!(shape.num_probes(), usual.num_probes());
-    }
-    let (usual, shape) = (policy.tuned().shape(num_keys), at_least(policy.tuned()));
-    assert_eq!(shape, policy.with_min_filter_len(len).tuned().shape(num_keys));
-    let what = || format!("{policy:?}, {num_keys} keys, {len} bytes: {shape:?} for {usual:?}");
-    if num_keys == 0 || len <= usual.filter_len() {
-        assert_eq!(shape, usual, "{}", what());
-    } else {
-        assert!((len..len + 8).contains(&shape.filter_len()), "{}", what());
-        assert!((1..=30).contains(&shape.num_probes()), "{}", what());
+#[test]
+fn no_keys_have_no_more_than_leveldbs_least_length() {
+    for policy in [POLICY, POLICY.tuned(), POLICY.with_num_probes(8)] {
+        for min_keys in [40, usize::MAX] {
+            assert_eq!(policy.with_min_keys(min_keys).shape(0), policy.shape(0));
+        }
     }
 }
 
 #[test]
-fn policies_with_lengths_that_change_nothing_are_equal() {
-    for policy in [POLICY, POLICY.tuned(), POLICY.with_num_probes(8)] {
-        assert!((0..=8).all(|len| policy.with_min_filter_len(len) == policy));
-        assert_eq!(policy.with_min_filter_len(48).with_min_filter_len(0), policy);
-        assert_ne!(policy.with_min_filter_len(10), policy);
-        assert_ne!(policy.with_min_filter_len(10), policy.with_min_filter_len(11));
-    }
-    let nine = POLICY.tuned().with_min_filter_len(9);
-    assert!((1..100).all(|num_keys| nine.shape(num_keys).filter_len() >= 9));
-    let tuned_last = POLICY.with_min_filter_len(48).with_name("example.Bloom").tuned();
-    assert_eq!(tuned_last, POLICY.tuned().with_name("example.Bloom").with_min_filter_len(48));
+fn the_last_call_wins_whatever_other_calls_come_between() {
+    let policy = POLICY.with_min_keys(9).tuned().with_name("example.Bloom").with_min_keys(40);
+    assert_eq!(policy, POLICY.with_min_keys(40).with_name("example.Bloom").tuned());
+    assert_eq!(policy.with_min_keys(0), POLICY.tuned().with_name("example.Bloom"));
 }
 
 #[test]
 fn more_bits_than_a_usize_counts_panic() {
     for policy in [POLICY, POLICY.tuned(), POLICY.with_num_probes(8)] {
-        let most = usize::MAX / 8 - 6;
-        let longest = policy.with_min_filter_len(most).shape(1);
-        assert!((most..most + 8).contains(&longest.filter_len()));
-        for len in [most + 1, usize::MAX] {
-            let policy = policy.with_min_filter_len(len);
-            assert_panics("capacity overflow", || assert!(policy.shape(1).num_bits() > 0));
-            assert_eq!(policy.shape(0).num_bits(), 64);
-        }
+        let policy = policy.with_min_keys(usize::MAX / 10);
+        assert!(policy.shape(1).filter_len() > usize::MAX / 8 - 8);
+        let policy = policy.with_min_keys(usize::MAX / 10 + 1);
+        assert_panics("capacity overflow", || assert!(policy.shape(1).num_bits() > 0));
     }
 }
 
@@ -62,28 +40,17 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn lengths_and_bytes_are_as_asked_for_any_policy(
+    fn fewer_keys_are_counted_as_so_many_by_any_policy(
         millibits in 0..64_000_usize,
-        len in prop_oneof![0..70_usize, 0..5_000_usize],
-        num_keys in prop_oneof![3 => 0..40_usize, 1 => 0..1_000_usize],
+        min_keys in prop_oneof![0..50_usize, 0..1_000_usize],
+        num_keys in prop_oneof![3 => 1..50_usize, 1 => 1..1_000_usize],
     ) {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-        assert_lengths(policy, len, num_keys);
         let keys = keys_with_hashes(&random_hashes(num_keys, 1));
-        for policy in [policy, policy.tuned()] {
-            assert_makes_as_reference(policy.with_min_filter_len(len), &keys);
+        for policy in [policy, policy.tuned(), policy.with_num_probes(9)] {
+            let longer = policy.with_min_keys(min_keys);
+            prop_assert_eq!(longer.shape(num_keys), policy.shape(num_keys.max(min_keys)));
+            assert_makes_as_reference(longer, &keys);
         }
-    }
-}
-
-/// Of 71, 95, 96 and 109 bytes of bits, four counters match ten times as many others as of the
-/// longest of eight lengths that is good; an odd one is taken where none is.
-#[test]
-fn lengths_that_neighbours_share_are_not_taken() {
-    for (len, num_bytes) in
-        [(24, 29), (48, 53), (65, 67), (96, 101), (110, 113), (2_048, 2_053), (65_801, 65_801)]
-    {
-        let shape = POLICY.tuned().with_min_filter_len(len).shape(4);
-        assert_eq!((shape.filter_len() - 1, shape.num_probes()), (num_bytes, 6));
     }
 }

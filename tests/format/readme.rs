@@ -16,7 +16,7 @@ fn the_cells_of_the_first_table_compile_as_they_stand() {
     let rust: Vec<_> = spans.filter(|code| code.contains("::")).collect();
     let compiled = compiled![
         FilterBlockBuilder::with_long_ranges(BloomFilterPolicy::new(10).tuned()),
-        BloomFilterPolicy::new(10).tuned().with_min_filter_len(48)
+        BloomFilterPolicy::new(10).tuned().with_min_keys(40)
     ];
     assert_eq!(rust, compiled);
 }

@@ -142,7 +142,7 @@ fn main() {
     let num_keys = 20_000;
     let counts = Arc::new(Counts::default());
 
-    let policy = BloomFilterPolicy::new(10).tuned().with_min_filter_len(48);
+    let policy = BloomFilterPolicy::new(10).tuned().with_min_keys(40);
     let db = Db::open(&path, new_filter_policy(Box::new(Counting(policy, counts.clone()))));
     db.put(b"", b"the empty key");
     for i in 0..num_keys {

@@ -1,9 +1,10 @@
-//! Single filters of counters: how many match far more absent neighbours than most do.
+//! Filters of few and of many counters: no number of keys at which they fail.
 
 use leveldb_filter::BloomFilterPolicy;
 
 use crate::common::kinds::{Kind, Run, STEPS};
 use crate::common::log_uniform;
+use crate::common::numbers_of_keys::{kinds, rates};
 
 /// How many filters of random numbers of counters match 5% of the absent ones and more: LevelDB's
 /// filters, and tuned ones with the same keys.
@@ -33,5 +34,23 @@ fn filters_of_1_000_counters_and_more_that_match_5_per_cent_become_rare() {
     for kinds in samples() {
         let [leveldb, tuned] = num_of_5_per_cent(&kinds, 300, [1e3, 8e3]);
         assert!(leveldb >= 8 && 5 * tuned <= leveldb, "{leveldb} {tuned}");
+    }
+}
+
+/// As long ranges make them.
+#[test]
+#[ignore = "takes half a minute with optimization"]
+#[expect(clippy::cast_precision_loss, reason = "few rates")]
+fn at_no_number_of_keys_do_filters_match_3_per_cent() {
+    let policy = BloomFilterPolicy::new(10).tuned().with_min_keys(2_000);
+    for (name, present, kind) in kinds() {
+        let rates: Vec<f64> =
+            rates(&kind, [policy], 20_000).into_iter().map(|(_, [rate])| rate).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        let num_above = rates.iter().filter(|&&rate| rate > 0.02).count();
+        let worst = rates.iter().copied().fold(0.0, f64::max);
+        let line = format!("{name}, {present}: {mean:.4}, {num_above} above 2%, {worst:.4}");
+        println!("{line}");
+        assert!(mean <= 0.0115 && num_above <= rates.len() / 100 && worst <= 0.03, "{line}");
     }
 }

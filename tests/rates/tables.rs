@@ -41,10 +41,10 @@ fn measure(
 /// The highest mean rate of the recommended filter blocks.
 fn limit(kind: &Kind) -> f64 {
     match kind.name {
-        "x + y" => 0.032,
-        "date + 4 digits" => 0.027,
-        name if name.contains("digits, step") || name.contains("u64") => 0.021,
-        _ => 0.015,
+        // Many have equal hashes.
+        "date + 4 digits" => 0.035,
+        "x + y" => 0.028,
+        _ => 0.021,
     }
 }
 
@@ -67,14 +67,17 @@ fn recommended_filters_match_about_1_percent_with_values_of_any_size() {
 }
 
 #[test]
-#[ignore = "takes two minutes"]
-fn recommended_filters_match_at_most_3_percent_of_each_kind_of_keys() {
+#[ignore = "takes four minutes"]
+fn recommended_filters_match_about_3_percent_at_most_of_each_kind_of_keys() {
     let kinds = [&COUNTERS[..], &STEPS[1..], &SPARSE_COUNTERS, &DIGITS, &SPARSE_DIGITS];
     let others = [&MICROSECONDS[..], &PARTS, &IDS, &RANDOM, &NAMES];
-    let sizes = [0, 20, 100, 500, 1_000, 5_000, 20_000].map(|value_len| (TABLE_LEN, value_len));
-    for kind in kinds.into_iter().chain(others).flatten() {
+    let sizes = [20, 100, 300, 500, 1_000, 1_500, 2_000, 5_000, 20_000];
+    let sizes = sizes.map(|value_len| (TABLE_LEN, value_len));
+    let successive = [&COUNTERS[..], &DIGITS, &PARTS].into_iter().flatten();
+    let dense = successive.flat_map(|kind| [10, 50].map(|one_in| kind.all_but_one_in(one_in)));
+    for kind in kinds.into_iter().chain(others).flatten().copied().chain(dense) {
         for sizes in sizes.into_iter().chain([(LARGE_TABLE_LEN, 1_000)]) {
-            assert_recommended(kind, 4, sizes);
+            assert_recommended(&kind, 4, sizes);
         }
     }
 }

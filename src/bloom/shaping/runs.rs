@@ -1,7 +1,7 @@
 //! A budget shared by the filters of several sorted runs.
 
-use super::tuned::{RatedShape, choose_shape};
-use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
+use super::tuned::tuned_shape;
+use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
@@ -42,124 +42,86 @@ impl SortedRun {
     }
 }
 
-/// What a run may have of the budget.
-#[derive(Clone, Copy)]
-struct Choice {
-    /// For each key; `None` are no filters.
-    millibits: Option<u64>,
-    /// Of all filters, the bytes of the probe counts included.
-    len: usize,
-    /// Times the run's weight.
-    rate: f64,
+/// How many millibits more for each key divide a rate by `x`: a thousand times `log2(x) / ln(2)`.
+///
+/// Linear between powers of two, so up to 124 too few, and the same on every platform.
+fn to_divide_by(x: u64) -> u64 {
+    let x = x.max(1);
+    let log2 = x.ilog2();
+    // Of the highest 32 bits.
+    let beyond = (x << (63 - log2) >> 32) - (1 << 31);
+    1443 * u64::from(log2) + ((1443 * beyond) >> 31)
 }
 
-/// How many fewer false positives a byte brings on the way from one choice to a longer one.
-fn worth([less, more]: [Choice; 2]) -> f64 {
-    (less.rate - more.rate) / float((more.len - less.len) as u64)
-}
-
-/// Filters of this many millibits per key, if they can be made.
-fn choice(run: &SortedRun, millibits: u64, searches: bool) -> Option<Choice> {
-    let leveldb = BloomFilterShape::leveldb(run.keys_per_filter, millibits)?;
-    let RatedShape { shape, rate } = choose_shape(leveldb, run.keys_per_filter, searches);
-    let len = run.num_filters.checked_mul(shape.num_bytes.checked_add(1)?)?;
-    Some(Choice { millibits: Some(millibits), len, rate: f64::from(run.weight) * rate })
-}
-
-/// The longest filters of at most this many bytes each, if they can be made.
-fn longest(run: &SortedRun, num_bytes: usize) -> Option<Choice> {
-    choice(run, (num_bytes as u64).checked_mul(8000)? / run.keys_per_filter as u64, false)
-}
-
-/// What a run may have: choices of ever more bytes, beginning with none, each worth less per byte
-/// than the one before. They are the lower convex hull of all; the last may exceed the budget.
-fn hull(run: &SortedRun, total_len: usize) -> Vec<Choice> {
-    let (num_keys, weight) = (run.keys_per_filter, f64::from(run.weight));
-    let mut last = Choice { millibits: None, len: 0, rate: weight };
-    let mut hull = vec![last];
-    if run.num_filters == 0 || num_keys == 0 {
-        return hull;
-    }
-    // Where most false positives share a key's hash, more bytes hardly help.
-    let least_rate = 1.01 * weight * float(num_keys as u64) / float(NUM_HASHES);
-    let mut num_bytes = 8;
-    while last.len <= total_len && last.rate > least_rate {
-        let Some(choice) = longest(run, num_bytes) else { break };
-        // Two thirds of a bit per key, where that is not too fine.
-        num_bytes += (num_keys / 12).max(num_bytes / 24).max(1);
-        if choice.rate >= last.rate || choice.len < last.len {
-            continue;
-        }
-        while let [.., before, last] = hull[..] {
-            if worth([before, last]) > worth([last, choice]) {
-                break;
-            }
-            hull.pop();
-        }
-        hull.push(choice);
-        last = choice;
-    }
-    hull
-}
-
-/// Spends at most `rest` bytes, step by step along the hulls, first where a byte is worth most.
-fn by_worth(mut rest: usize, runs: &[SortedRun], hulls: &[Vec<Choice>]) -> Vec<Choice> {
-    let mut steps = Vec::new();
-    for (i, hull) in hulls.iter().enumerate() {
-        steps.extend(hull.windows(2).map(|pair| (worth([pair[0], pair[1]]), i, pair[1])));
-    }
-    // Stable, so a run's steps stay in order: each is worth at most as much as the one before.
-    steps.sort_by(|a, b| b.0.total_cmp(&a.0));
-
-    let mut choices: Vec<_> = hulls.iter().map(|hull| hull[0]).collect();
-    let mut is_done = vec![false; runs.len()];
-    for (_, i, to) in steps {
-        if is_done[i] {
-            continue;
-        }
-        let affordable = choices[i].len + rest;
-        is_done[i] = to.len > affordable;
-        let num_bytes = (affordable / runs[i].num_filters).saturating_sub(1);
-        let to = if is_done[i] { longest(&runs[i], num_bytes) } else { Some(to) };
-        if let Some(to) = to.filter(|to| to.len <= affordable && to.rate < choices[i].rate) {
-            choices[i] = to;
-            rest = affordable - to.len;
-        }
-    }
-    choices
-}
-
-/// The most millibits for each key that fit, the same for all runs that do not have their most.
-fn equal_bits(total_len: usize, runs: &[SortedRun], hulls: &[Vec<Choice>]) -> Option<Vec<Choice>> {
-    let all = || runs.iter().zip(hulls.iter().map(|hull| hull[hull.len() - 1]));
-    let fitting = |millibits| {
-        let mut rest = total_len;
-        let choose = |(run, most): (&SortedRun, Choice)| {
-            let choice = choice(run, millibits, true).filter(|choice| choice.len < most.len);
-            rest = rest.checked_sub(choice.unwrap_or(most).len)?;
-            choice.or(Some(most))
-        };
-        all().map(choose).collect::<Option<Vec<_>>>()
+/// For each run the millibits per key of tuned filters; `None` is a run without filters.
+///
+/// A byte is worth the same in all runs where their rates times their weights are as their numbers
+/// of keys. Filters have a least length and a least rate, of which that knows nothing: so equal
+/// bits for all keys are tried, too.
+pub(in crate::bloom) fn millibits_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<u64>> {
+    let by_worth = |run: &SortedRun| {
+        let num_keys = run.num_filters.saturating_mul(run.keys_per_filter);
+        to_divide_by(num_keys as u64) + to_divide_by(u32::MAX.into())
+            - to_divide_by(run.weight.into())
     };
-    let most = all().filter_map(|(_, most)| most.millibits).max()?;
-    let mut best = (0, fitting(0)?);
-    for bit in (0..=most.checked_ilog2()?).rev() {
-        let millibits = best.0 | 1 << bit;
-        best = fitting(millibits).map_or(best, |choices| (millibits, choices));
+    let shares = [fill(total, runs, by_worth), fill(total, runs, |_| 0)];
+    let shares = shares.into_iter().flatten().map(|share| (sum_of_rates(runs, &share), share));
+    let best = shares.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(|| vec![None; runs.len()], |(_, share)| share)
+}
+
+/// The most millibits per key of a run with keys: with them, most false positives are equal hashes.
+/// Others become as rare with 8 bits beyond the logarithm of their share, and those that share two
+/// probes with a key with 2<sup>18</sup> bits in all.
+fn most(run: &SortedRun) -> u64 {
+    let num_keys = run.keys_per_filter as u64;
+    let equal_hashes = to_divide_by(NUM_HASHES).saturating_sub(to_divide_by(num_keys));
+    (equal_hashes + 8_000).max((1000 << 18) / num_keys)
+}
+
+/// The most millibits per key that fit, `fewer` of them for some runs than for others.
+fn fill(
+    total: usize,
+    runs: &[SortedRun],
+    fewer: impl Fn(&SortedRun) -> u64,
+) -> Option<Vec<Option<u64>>> {
+    let share = |run: &SortedRun, level: u64| {
+        let has_keys = run.num_filters > 0 && run.keys_per_filter > 0 && run.weight > 0;
+        level.checked_sub(fewer(run)).filter(|_| has_keys).map(|share| share.min(most(run)))
+    };
+    let at = |level| {
+        let shares: Vec<_> = runs.iter().map(|run| share(run, level)).collect();
+        // LevelDB's lengths, which are found far faster, are at least as long.
+        let fits = fits(total, runs, &shares, false) || fits(total, runs, &shares, true);
+        fits.then_some(shares)
+    };
+    let mut best = (0, at(0)?);
+    // Enough for the most of any run.
+    for bit in (0..28).rev() {
+        let level = best.0 | 1 << bit;
+        best = at(level).map_or(best, |shares| (level, shares));
     }
     Some(best.1)
 }
 
-/// For each run the millibits per key of tuned filters; `None` is a run without filters.
-pub(in crate::bloom) fn millibits_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<u64>> {
-    let hulls: Vec<_> = runs.iter().map(|run| hull(run, total)).collect();
-    let mut best = by_worth(total, runs, &hulls);
-    for (best, run) in best.iter_mut().zip(runs) {
-        *best = best.millibits.and_then(|millibits| choice(run, millibits, true)).unwrap_or(*best);
-    }
-    let sum = |choices: &[Choice]| choices.iter().map(|choice| choice.rate).sum::<f64>();
-    if let Some(equal) = equal_bits(total, runs, &hulls).filter(|equal| sum(equal) < sum(&best)) {
-        best = equal;
-    }
-    best.into_iter().map(|choice| choice.millibits).collect()
+/// Whether the runs' filters take at most `total` bytes, the probe counts included.
+fn fits(total: usize, runs: &[SortedRun], shares: &[Option<u64>], is_tuned: bool) -> bool {
+    let take = |rest: usize, (run, share): (&SortedRun, &Option<u64>)| {
+        let Some(millibits) = *share else { return Some(rest) };
+        let leveldb = BloomFilterShape::leveldb(run.keys_per_filter, millibits)?;
+        let tuned = || tuned_shape(leveldb, run.keys_per_filter).shape;
+        let shape = if is_tuned { tuned() } else { leveldb };
+        rest.checked_sub(shape.num_bytes.checked_add(1)?.checked_mul(run.num_filters)?)
+    };
+    runs.iter().zip(shares).try_fold(total, take).is_some()
+}
+
+/// The runs' expected rates, times their weights.
+fn sum_of_rates(runs: &[SortedRun], shares: &[Option<u64>]) -> f64 {
+    let rate = |(run, share): (&SortedRun, &Option<u64>)| {
+        let leveldb = share.and_then(|share| BloomFilterShape::leveldb(run.keys_per_filter, share));
+        let rate = leveldb.map_or(1.0, |leveldb| tuned_shape(leveldb, run.keys_per_filter).rate);
+        f64::from(run.weight) * rate
+    };
+    runs.iter().zip(shares).map(rate).sum()
 }

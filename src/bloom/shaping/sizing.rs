@@ -1,6 +1,6 @@
 //! The fewest bits for a false-positive rate.
 
-use super::tuned::choose_shape;
+use super::tuned::tuned_shape;
 use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 
 /// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
@@ -11,7 +11,7 @@ pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option
     }
     let reaches = |millibits| {
         let leveldb = BloomFilterShape::leveldb(num_keys, millibits);
-        leveldb.is_some_and(|leveldb| choose_shape(leveldb, num_keys, false).rate <= rate)
+        leveldb.is_some_and(|leveldb| tuned_shape(leveldb, num_keys).rate <= rate)
     };
     // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the
     // same on every platform.

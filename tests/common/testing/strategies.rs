@@ -70,7 +70,7 @@ pub fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
 }
 
 /// LevelDB's policy, or one with another number of probes, a tuned one, one with fractions of a bit
-/// per key, or a least length.
+/// per key, or a least number of keys.
 pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
     let bits_per_key = prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize];
     let leveldbs = bits_per_key.prop_map(BloomFilterPolicy::new).boxed();
@@ -79,9 +79,9 @@ pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
         2 => leveldbs.clone(),
         2 => (leveldbs.clone(), 1..=30u8).prop_map(|(policy, n)| policy.with_num_probes(n)),
         1 => leveldbs.clone().prop_map(BloomFilterPolicy::tuned),
-        1 => (leveldbs, any::<bool>(), 0..3_000_usize).prop_map(|(policy, is_tuned, len)| {
+        1 => (leveldbs, any::<bool>(), 0..300_usize).prop_map(|(policy, is_tuned, min_keys)| {
             let policy = if is_tuned { policy.tuned() } else { policy };
-            policy.with_min_filter_len(len)
+            policy.with_min_keys(min_keys)
         }),
         1 => in_thousandths,
     ]

@@ -39,8 +39,7 @@ const COLUMNS: [&str; 5] =
 
 fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
     let [leveldb, tuned, plugged_in] =
-        [POLICY, POLICY.tuned(), POLICY.tuned().with_min_filter_len(48)]
-            .map(FilterBlockBuilder::new);
+        [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)].map(FilterBlockBuilder::new);
     let base_lg = FilterBlockBuilder::with_base_lg(POLICY, 21);
     let recommended = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
     [leveldb, tuned, plugged_in, base_lg, recommended]
@@ -92,7 +91,7 @@ pub(crate) fn real_keys() -> Outcome {
          LevelDB's far better or worse. The columns:\n\n\
          - LevelDB: `BloomFilterPolicy::new(10)`, a filter for each 2 KiB of data blocks;\n\
          - `tuned()`: the same ranges with `new(10).tuned()`;\n\
-         - plugged in: the same ranges with `new(10).tuned().with_min_filter_len(48)`;\n\
+         - plugged in: the same ranges with `new(10).tuned().with_min_keys(40)`;\n\
          - `FilterBaseLg: 21`: goleveldb as it is with that option, and \
          `FilterBlockBuilder::with_base_lg(new(10), 21)`: a filter for each 2 MiB;\n\
          - recommended: `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
