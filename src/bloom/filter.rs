@@ -61,6 +61,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Whether `key` may be among the filter's keys. Takes time linear in the key's length and in
     /// the number of probes. Allocates nothing.
+    #[doc(alias = "contains")]
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -77,12 +78,14 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
-    /// Overwrites all of `matches`. Hundreds of keys take less time than single lookups, up to 15
-    /// about as long. Allocates nothing.
+    /// Overwrites all of `matches`. It is meant for 16 keys and more, which it looks up side by
+    /// side; with one or a few probes that may take longer than single lookups. Allocates nothing.
     ///
     /// # Panics
     ///
     /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
+    #[doc(alias = "batch")]
+    #[doc(alias = "multi get")]
     #[doc(alias = "multi_get")]
     #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
@@ -108,6 +111,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// The filter's bytes, including the one for the number of probes.
+    #[doc(alias = "serialize")]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
@@ -125,8 +129,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// The share of bits that are set, from 0 to 1: with LevelDB's 10 bits per key about 0.45, less
-    /// in filters of a few keys or of a million. Takes time linear in the filter's length.
+    /// The share of bits that are set, from 0 to 1: 0.45 in the mean of LevelDB's filters of 20 to
+    /// 10,000 random keys with 10 bits each, less in others. Takes time linear in the filter's
+    /// length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())
@@ -168,6 +173,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// # Errors
     ///
     /// If the filters differ in shape; then nothing changes.
+    #[doc(alias = "merge")]
     pub fn union_with(
         &mut self,
         other: &BloomFilter<impl AsRef<[u8]>>,
