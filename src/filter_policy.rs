@@ -33,9 +33,6 @@ use crate::BloomHash;
 /// LevelDB and rusty-leveldb drop the trailers of internal keys themselves: [give
 /// them](crate::recipes#rusty-leveldb) the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy).
 /// `InternalKeyPolicy` would drop 8 bytes more, and other readers of the tables would miss keys.
-#[doc(alias = "comparator")]
-#[doc(alias = "prefix")]
-#[doc(alias = "wrapper")]
 pub trait FilterPolicy: Send + Sync {
     /// The policy's name, which follows `filter.` in a table's metaindex block.
     ///
@@ -90,7 +87,7 @@ pub trait HashPolicy: Send + Sync {
 /// A key to look up in many tables, hashed once if their policy needs only hashes.
 ///
 /// Make it with the policy that the tables' readers have: others may hash keys otherwise, or take
-/// other keys, and would miss it.
+/// other keys, and would miss it. It borrows the key, not the policy.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};

@@ -2,9 +2,11 @@
 //! byte-for-byte compatible with LevelDB 1.23. A filter lets an engine skip a table that cannot
 //! contain a key: it may match an absent key, but never rejects a present one.
 //!
-//! LevelDB's own filters, one for each 2 KiB of a table, match most absent keys where keys end in a
-//! counter and values are large. Those of [`FilterBlockBuilder::with_long_ranges`] match about 1%,
-//! and every LevelDB since 1.18 reads them:
+//! LevelDB's own filters, one for each 2 KiB of a table, can match nearly every absent key if keys
+//! end in a counter and their length is a multiple of 4. Those of
+//! [`FilterBlockBuilder::with_long_ranges`] match about 1%
+//! ([measured](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md)), and every
+//! LevelDB since 1.18 reads them:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -24,16 +26,18 @@
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | write them as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
 //! | read filter blocks | [`FilterBlockReader`] |
-//! | build and read filter blocks with internal keys | [`InternalKeyPolicy`] |
+//! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
 //! | look up one key in many tables, hashed once | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | open a table by its policy's name, check its filters, count what they save | [recipes] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
-//! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`] |
-//! | build a filter without a block, key by key | [`BloomFilterBuilder`] |
+//! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [of lookups that find their key](recipes#levels-where-lookups-find-their-keys) |
+//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [cut at a length](recipes#partitions), [of hashes that you have](recipes#hashes-of-your-own) |
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
+//! | switch an engine that has databases | [recipe](recipes#in-place-of-an-engines-own-trait) |
+//! | know what it needs: memory, threads, platforms | [notes](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of
 //! user keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter blocks take; all
@@ -61,17 +65,38 @@ mod filter_policy;
 mod hash;
 mod internal_key;
 
+// Aliases of items in private modules are lost anywhere but here.
+#[doc(alias = "concurrent")]
+#[doc(alias = "memtable")]
+#[doc(alias = "thread")]
+pub use bloom::AtomicBloomFilter;
+#[doc(alias = "memory")]
+pub use bloom::BloomFilterBuilder;
 pub use bloom::{
-    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
-    InvalidFilter, ShapeMismatch, SortedRun,
+    BloomFilter, BloomFilterPolicy, BloomFilterShape, InvalidFilter, ShapeMismatch, SortedRun,
 };
-pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
-pub use filter_policy::{FilterKey, FilterPolicy, HashPolicy};
-pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
+pub use filter_block::FilterBlockBuilder;
+#[doc(alias = "checksum")]
+pub use filter_block::FilterBlockReader;
+#[doc(alias = "comparator")]
+#[doc(alias = "prefix")]
+#[doc(alias = "wrapper")]
+pub use filter_policy::FilterPolicy;
+pub use filter_policy::{FilterKey, HashPolicy};
+#[doc(alias = "batch")]
+#[doc(alias = "multi get")]
+#[doc(alias = "multi_get")]
+pub use hash::bloom_hashes;
+pub use hash::{BloomHash, bloom_hash, hash};
+#[doc(alias = "InternalFilterPolicy")]
+#[doc(alias = "trailer")]
 pub use internal_key::InternalKeyPolicy;
 
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("recipes.md")]
+#[doc(alias = "memory")]
+#[doc(alias = "no_std")]
+#[doc(alias = "wasm")]
 pub mod recipes {}
 
 #[cfg(doctest)]

@@ -33,7 +33,6 @@ use crate::{BloomHash, bloom_hash};
 /// });
 /// assert!(filter.into_filter().key_may_match(b"apple"));
 /// ```
-#[doc(alias = "memtable")]
 pub struct AtomicBloomFilter {
     /// A filter's, including the one for the number of probes.
     bytes: Vec<AtomicU8>,

@@ -8,8 +8,9 @@ use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
-/// It keeps 4 bytes of each key. The policy comes last, since the best one may depend on the number
-/// of keys; the bytes are those of its [`create_filter`](crate::FilterPolicy::create_filter).
+/// It keeps 4 bytes of each key, in a vector that doubles. The policy comes last, since the best
+/// one may depend on the number of keys; the bytes are those of its
+/// [`create_filter`](crate::FilterPolicy::create_filter).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};

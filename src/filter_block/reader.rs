@@ -29,7 +29,6 @@ use crate::{FilterKey, FilterPolicy};
 /// assert!(reader.key_may_match(0, b"pear") && !reader.key_may_match(0, b"fig"));
 /// assert!(reader.key_may_match(2_048, b"fig")); // no filter there
 /// ```
-#[doc(alias = "checksum")]
 #[derive(Clone)]
 pub struct FilterBlockReader<P, B> {
     policy: P,

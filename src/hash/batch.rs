@@ -27,7 +27,6 @@ const CLASSES: usize = 8;
 /// # Panics
 ///
 /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
-#[doc(alias = "multi_get")]
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
