@@ -1,7 +1,6 @@
 //! LevelDB's time over this crate's, by number of keys, as an SVG image.
 
 use crate::common::svg::{Plot, Stroke};
-use crate::common::terminal::grouped;
 use crate::contest::Scores;
 use crate::options::Options;
 
@@ -36,24 +35,23 @@ const LINES: [Line; 5] = [
 
 pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
     let ratios = LINES.iter().flat_map(|line| all.iter().map(line.ratio));
-    // The legend takes almost the upper third.
-    let highest = ratios.fold(1.0, f64::max) * 1.5;
+    let highest = ratios.fold(1.0, f64::max);
     let max = (1..30_u8).find(|&max| f64::from(max) >= highest).unwrap_or(30);
     let sizes = all.iter().map(|scores| scores.num_keys);
     let least = 10_usize.pow(sizes.clone().min().map_or(0, usize::ilog10));
     let most = sizes.max().map_or(0, |most| most.max(10 * least));
     let title = format!(
-        "LevelDB's time over leveldb-filter's: keys of {}, {} bits per key",
+        "LevelDB's time over ours: keys of {}, {} bits per key",
         options.key_len.name(),
         options.bits_per_key
     );
-    let mut plot = Plot::new(&title, least..=most, max.into());
+    let legend = LINES.map(|line| (line.stroke, line.label));
+    let mut plot = Plot::new(&title, least..=most, max.into()).with_legend(&legend);
     for ratio in 0..=max {
         plot.value(ratio.into(), &format!("{ratio}×"));
     }
     for decade in least.ilog10()..=most.ilog10() {
-        let num_keys = 10_usize.pow(decade);
-        plot.num_keys(num_keys, &grouped(num_keys));
+        plot.num_keys(10_usize.pow(decade));
     }
     plot.line(LEVELDB, [least, most].into_iter().map(|num_keys| (num_keys, 1.0)));
     for line in &LINES {
@@ -61,6 +59,5 @@ pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
         plot.line(line.stroke, points.clone());
         plot.dots(line.stroke, points);
     }
-    plot.legend(3, 310.0, &LINES.map(|line| (line.stroke, line.label)));
     plot.finish()
 }

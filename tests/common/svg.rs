@@ -3,17 +3,24 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-const WIDTH: f64 = 800.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 775.0;
-const TOP: f64 = 64.0;
-/// The height of the labels below a plot.
+use super::terminal::grouped;
+
+/// Narrow, so that a phone need not make the letters much smaller.
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 500.0;
+/// Where the title and the legend begin.
+const MARGIN: f64 = 16.0;
+/// The height of the title above a plot, of a row of the legend, of the plot, and of the labels
+/// below it.
+const HEAD: f64 = 52.0;
+const ROW: f64 = 24.0;
+const HEIGHT: f64 = 250.0;
 const FOOT: f64 = 65.0;
 
 /// Has a white background of its own, to be readable on light and dark pages.
-const STYLE: &str = "text{font:14px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;\
-fill:#1f2328}.title{font-size:16px;font-weight:600}.middle{text-anchor:middle}\
+const STYLE: &str = "text{font:15px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;\
+fill:#1f2328}.title{font-weight:600}.middle{text-anchor:middle}\
 .end{text-anchor:end}.grid{stroke:#d8dee4}.line{fill:none;stroke-width:2}";
 
 /// The style of a line and its dots.
@@ -29,7 +36,7 @@ pub(crate) struct Stroke {
 pub(crate) struct Plot {
     title: String,
     body: String,
-    bottom: f64,
+    top: f64,
     num_keys: RangeInclusive<usize>,
     /// Where the axis of the values begins, if it is logarithmic.
     least: Option<f64>,
@@ -39,10 +46,15 @@ pub(crate) struct Plot {
 impl Plot {
     /// From 0 to `max`. `num_keys` are at least two numbers, and not 0.
     pub(crate) fn new(title: &str, num_keys: RangeInclusive<usize>, max: f64) -> Self {
-        let bottom = HEIGHT - FOOT;
-        let mut plot =
-            Self { title: title.into(), body: String::new(), bottom, num_keys, least: None, max };
-        plot.text("title", LEFT, 32.0, title);
+        let mut plot = Self {
+            title: title.into(),
+            body: String::new(),
+            top: HEAD,
+            num_keys,
+            least: None,
+            max,
+        };
+        plot.text("title", MARGIN, 30.0, title);
         plot
     }
 
@@ -51,9 +63,22 @@ impl Plot {
         Self { least: Some(least), ..self }
     }
 
-    /// The same in an image of another height.
-    pub(crate) fn with_height(self, height: f64) -> Self {
-        Self { bottom: height - FOOT, ..self }
+    /// The same with a legend above.
+    pub(crate) fn with_legend(mut self, lines: &[(Stroke, &str)]) -> Self {
+        for (stroke, label) in lines {
+            let y = self.top;
+            self.polyline(*stroke, &[(MARGIN, y), (MARGIN + 32.0, y)]);
+            if stroke.has_dots {
+                self.dot(*stroke, MARGIN + 16.0, y);
+            }
+            self.text("", MARGIN + 40.0, y + 5.0, label);
+            self.top += ROW;
+        }
+        self
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + HEIGHT
     }
 
     fn x(&self, num_keys: usize) -> f64 {
@@ -68,7 +93,7 @@ impl Plot {
             None => value / self.max,
             Some(least) => (value.max(least) / least).ln() / (self.max / least).ln(),
         };
-        self.bottom - share * (self.bottom - TOP)
+        self.bottom() - share * HEIGHT
     }
 
     /// A horizontal line at `value`, and its label.
@@ -79,12 +104,17 @@ impl Plot {
     }
 
     /// A vertical line at `num_keys`, and its label.
-    pub(crate) fn num_keys(&mut self, num_keys: usize, label: &str) {
-        let x = self.x(num_keys);
-        let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{}\"/>", self.bottom);
+    pub(crate) fn num_keys(&mut self, num_keys: usize) {
+        // Longer ones would touch.
+        let label = match num_keys {
+            1_000_000.. => format!("{}M", num_keys / 1_000_000),
+            _ => grouped(num_keys),
+        };
+        let (x, top, bottom) = (self.x(num_keys), self.top, self.bottom());
+        let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{x:.1} {top}V{bottom}\"/>");
         // A label at the end would leave the image.
         let (class, x) = if x > RIGHT - 20.0 { ("end", WIDTH - 8.0) } else { ("middle", x) };
-        self.text(class, x, self.bottom + 22.0, label);
+        self.text(class, x, bottom + 22.0, &label);
     }
 
     /// Between two values at each of these numbers of keys, behind what is drawn later.
@@ -112,43 +142,6 @@ impl Plot {
     pub(crate) fn dots(&mut self, stroke: Stroke, points: impl Iterator<Item = (usize, f64)>) {
         for (num_keys, value) in points {
             self.dot(stroke, self.x(num_keys), self.y(value));
-        }
-    }
-
-    /// The legend, in columns of `rows` rows, in the top left corner.
-    pub(crate) fn legend(&mut self, rows: u8, column_width: f64, lines: &[(Stroke, &str)]) {
-        self.legend_from(LEFT + 20.0, rows, column_width, lines);
-    }
-
-    /// The legend with its left edge at `left`.
-    pub(crate) fn legend_from(
-        &mut self,
-        left: f64,
-        rows: u8,
-        column_width: f64,
-        lines: &[(Stroke, &str)],
-    ) {
-        let top = TOP + 22.0;
-        let mut right = left;
-        for column in lines.chunks(rows.into()) {
-            let mut y = top;
-            let _ = writeln!(
-                self.body,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{column_width}\" height=\"{:.1}\" \
-                 fill=\"#ffffff\"/>",
-                right - 8.0,
-                y - 16.0,
-                f64::from(rows) * 25.0 + 7.0
-            );
-            for (stroke, label) in column {
-                self.polyline(*stroke, &[(right, y), (right + 36.0, y)]);
-                if stroke.has_dots {
-                    self.dot(*stroke, right + 18.0, y);
-                }
-                self.text("", right + 46.0, y + 5.0, label);
-                y += 25.0;
-            }
-            right += column_width;
         }
     }
 
@@ -185,7 +178,7 @@ impl Plot {
 /// One image of several plots over the same numbers of keys, one below the other.
 pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
     let title = plots.each_ref().map(|plot| plot.title.as_str()).join("; ");
-    let height: f64 = plots.iter().map(|plot| plot.bottom + FOOT).sum();
+    let height: f64 = plots.iter().map(|plot| plot.bottom() + FOOT).sum();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n\
@@ -195,8 +188,8 @@ pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
     );
     let mut top = 0.0;
     for mut plot in plots {
-        let height = plot.bottom + FOOT;
-        plot.text("middle", f64::midpoint(LEFT, RIGHT), plot.bottom + 48.0, "keys in the filter");
+        let height = plot.bottom() + FOOT;
+        plot.text("middle", f64::midpoint(LEFT, RIGHT), height - 17.0, "keys in the filter");
         let _ = write!(svg, "<g transform=\"translate(0 {top})\">\n{}</g>\n", plot.body);
         top += height;
     }
