@@ -23,14 +23,15 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
-/// let internal_key =
-///     |user_key: &[u8], sequence: u64| [user_key, &(sequence << 8 | 1).to_le_bytes()].concat();
+/// let internal_key = |user_key: &str, sequence: u64| {
+///     [user_key.as_bytes(), &(sequence << 8 | 1).to_le_bytes()].concat()
+/// };
 /// let policy = InternalKeyPolicy::new(BloomFilterPolicy::default());
 /// let mut filter = Vec::new();
-/// policy.create_filter(&[&internal_key(b"apple", 7), &internal_key(b"pear", 8)], &mut filter);
+/// policy.create_filter(&[&internal_key("apple", 7), &internal_key("pear", 8)], &mut filter);
 ///
-/// assert!(policy.key_may_match(&internal_key(b"apple", 1_000), &filter));
-/// assert!(!policy.key_may_match(&internal_key(b"plum", 1_000), &filter));
+/// assert!(policy.key_may_match(&internal_key("apple", 1_000), &filter));
+/// assert!(!policy.key_may_match(&internal_key("plum", 1_000), &filter));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InternalKeyPolicy<P> {

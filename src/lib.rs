@@ -36,8 +36,8 @@
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [cut at a length](recipes#partitions), [of hashes that you have](recipes#hashes-of-your-own) |
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
-//! | switch an engine that has databases | [recipe](recipes#in-place-of-an-engines-own-trait) |
-//! | know what it needs: memory, threads, platforms | [notes](recipes#memory-threads-and-platforms) |
+//! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
+//! | know what it needs | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of
 //! user keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter blocks take; all
