@@ -20,7 +20,7 @@
 //! | `bloom/shaping/`: lengths, rates, runs | `rates/counters.rs`, `rates/sizing.rs`, `rates/runs.rs` |
 //! | `filter_block.rs`, `filter_block/` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_reader`, `long_ranges` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
-//! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; README: `format/readme.rs` |
+//! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; README and figures in docs: `format/readme.rs` |
 //! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
 //!
 //! `tools/` is a package of its own with its own tests: `leveldb-filters`, for owners of databases.

@@ -1,4 +1,4 @@
-//! What README and the docs say can be copied, and what they say of filters.
+//! What README says can be copied, and figures that the docs give.
 
 use leveldb_filter::{
     BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey, InternalKeyPolicy,

@@ -40,7 +40,7 @@ const HEAD: &str = "\
 # Accuracy
 
 How many lookups of absent keys filters let pass, at 10 bits per key unless a table says \
-otherwise. `cargo run --release --example accuracy` prints this file within a minute, with the \
+otherwise. `cargo run --release --example accuracy` prints this file in a minute or two, with the \
 same figures on every x86-64 Linux: random numbers have fixed seeds. (Elsewhere the logarithm \
 that spaces the microseconds may be rounded otherwise.) With the name of a file it also draws \
 [this figure](accuracy.svg), of means over sizes of up to a seventh fewer and more keys; at \
