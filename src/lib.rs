@@ -40,9 +40,9 @@
 //! | know what it needs | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of
-//! user keys: [`InternalKeyPolicy`] drops the trailers of the keys that filter blocks take; all
-//! else takes user keys. If the engine's comparator ignores part of a key, [wrap a
-//! policy](FilterPolicy#wrappers).
+//! user keys: if an engine's keys end in LevelDB's trailer, [`InternalKeyPolicy`] drops that of the
+//! keys that filter blocks take; all else takes user keys. If the engine's comparator ignores part
+//! of a key, [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!
