@@ -29,7 +29,7 @@ pub(crate) fn rates<const N: usize>(
     kind: &Kind,
     policies: [BloomFilterPolicy; N],
     num_lookups: usize,
-) -> Vec<(usize, [f64; N])> {
+) -> Vec<[f64; N]> {
     let numbers = (1_000..4_000).step_by(7).chain((4_000..=30_000).step_by(83));
     let rate = |num_keys| {
         let (mut sums, mut num_runs, mut lookups) = ([0.0; N], 0, 0);
@@ -41,7 +41,7 @@ pub(crate) fn rates<const N: usize>(
             num_runs += 1;
             lookups += run.num_lookups();
         }
-        (num_keys, sums.map(|sum| sum / num_runs as f64))
+        sums.map(|sum| sum / num_runs as f64)
     };
     numbers.map(rate).collect()
 }

@@ -45,7 +45,7 @@ fn at_no_number_of_keys_do_filters_match_3_per_cent() {
     let policy = BloomFilterPolicy::new(10).tuned().with_min_keys(2_000);
     for (name, present, kind) in kinds() {
         let rates: Vec<f64> =
-            rates(&kind, [policy], 20_000).into_iter().map(|(_, [rate])| rate).collect();
+            rates(&kind, [policy], 20_000).into_iter().map(|[rate]| rate).collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let num_above = rates.iter().filter(|&&rate| rate > 0.02).count();
         let worst = rates.iter().copied().fold(0.0, f64::max);

@@ -19,7 +19,7 @@ use common::terminal::{exit_code, print};
 mod common;
 mod figure;
 mod levels;
-mod single;
+mod numbers;
 mod sizes;
 mod tables;
 
@@ -68,7 +68,7 @@ fn report() -> Outcome {
     print(&[HEAD])?;
     tables::real_keys()?;
     tables::few_absent()?;
-    single::counters()?;
+    numbers::every()?;
     sizes::few_keys()?;
     sizes::large()?;
     levels::table()

@@ -5,7 +5,6 @@ use leveldb_filter::BloomFilterPolicy;
 use crate::common::kinds::{COUNTERS, Run};
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
-use crate::single::rates;
 use crate::tables::KINDS;
 use crate::{Outcome, POLICIES, POLICY, mean, percent, row, section, times};
 
@@ -109,6 +108,17 @@ fn of_random_keys(policy: BloomFilterPolicy, sizes: &[usize]) -> f64 {
         false_positive_rate(policy, num_keys, Effort { matches, max_lookups: usize::MAX }).mean
     };
     mean(&sizes.iter().map(rate).collect::<Vec<_>>())
+}
+
+/// The rates of LevelDB's and of tuned filters with the same keys, in the order of the runs.
+fn rates(runs: impl Iterator<Item = Run>) -> [Vec<f64>; 2] {
+    let mut rates = [vec![], vec![]];
+    for run in runs {
+        for (rates, policy) in rates.iter_mut().zip(POLICIES) {
+            rates.push(run.rate(policy));
+        }
+    }
+    rates
 }
 
 /// The spread of the sizes' means over runs of counters of which half are present.

@@ -35,7 +35,7 @@ pub(crate) const SUCCESSIVE: [(&str, Kind); 4] = [KINDS[0], KINDS[1], KINDS[3], 
 pub(crate) const PRESENT: [(&str, u64); 2] = [("nine in ten", 10), ("forty-nine in fifty", 50)];
 
 const COLUMNS: [&str; 5] =
-    ["LevelDB", "`tuned()`", "plugged in", "`FilterBaseLg: 21`", "recommended"];
+    ["LevelDB", "`tuned()`", "plugged in", "`FilterBaseLg: 21`", "long ranges"];
 
 fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
     let [leveldb, tuned, plugged_in] =
@@ -94,7 +94,7 @@ pub(crate) fn real_keys() -> Outcome {
          - plugged in: the same ranges with `new(10).tuned().with_min_keys(40)`;\n\
          - `FilterBaseLg: 21`: goleveldb as it is with that option, and \
          `FilterBlockBuilder::with_base_lg(new(10), 21)`: a filter for each 2 MiB;\n\
-         - recommended: `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
+         - long ranges, as recommended: `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
          \"Filter bytes\" are those of all filter blocks of a run, of the kind that has most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     )?;
