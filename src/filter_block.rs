@@ -50,7 +50,7 @@ pub struct FilterBlockBuilder<P> {
 }
 
 /// Of long ranges: the least length, the keys of the first one, and those that each filter has room
-/// for. With these, tuned filters match about 1% at 10 bits per key, whatever the values' length.
+/// for, since in less than 2.5 KB few lengths are good for counters.
 const LONG_BASE_LG: u8 = 19;
 const LONG_MIN_KEYS: usize = 4_000;
 const LONG_MIN_ROOM: usize = 2_000;
@@ -86,9 +86,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         builder
     }
 
-    /// A builder with filters that have room for 2,000 keys or more, however long the values:
-    /// recommended, with [tuned](crate::BloomFilterPolicy::tuned) filters. Every LevelDB since 1.18
-    /// reads them.
+    /// A builder with filters as long as 2,000 keys need, or longer, however long the values:
+    /// recommended, with [tuned](crate::BloomFilterPolicy::tuned) ones; LevelDB since 1.18 reads them.
     ///
     /// How well a filter works depends on its number of keys, not on the bytes of the file that it
     /// covers: so a range has at least 512 KiB, and the first one 4,000 keys, or all that the table
@@ -96,11 +95,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// [`start_block`](Self::start_block) doubles the range until the new data block is in it, too.
     /// If the first keys lie beyond the first 512 KiB of the file, no range widens.
     ///
-    /// A filter of fewer keys, such as a table's last, is as long as 2,000 need, 2.5 KB at 10 bits
-    /// per key: the policy gets their hashes over and over. One without
-    /// [hashes](FilterPolicy::by_hash) gets each key once: its filters of few keys stay short, and
-    /// match many absent keys that end in a counter. A lookup in a longer filter reads up to one
-    /// cache line for each probe, instead of one or two in all.
+    /// So tables of few keys take 2.5 KB at 10 bits per key: of fewer than 2,000 the policy gets the
+    /// hashes over and over. One without [hashes](FilterPolicy::by_hash) gets each key once: its
+    /// filters of few keys stay short, and match many absent keys that end in a counter. A lookup
+    /// in a longer filter reads up to one cache line for each probe, instead of one or two in all.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
         let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
@@ -222,7 +220,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             self.policy.create_filter(&keys, &mut self.result);
         } else if !self.hashes.is_empty() {
             if self.has_long_ranges {
-                self.repeat_few_hashes();
+                // As of more keys, so the filter is longer, but without another bit.
+                let num_keys = self.hashes.len();
+                for i in num_keys..LONG_MIN_ROOM {
+                    self.hashes.push(self.hashes[i - num_keys]);
+                }
             }
             let policy = self.policy.by_hash().expect("by_hash answers always, or never");
             policy.create_filter_of_hashes(&self.hashes, &mut self.result);
@@ -237,14 +239,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.keys.clear();
         self.ends.clear();
         self.filter_offsets.push(offset);
-    }
-
-    /// Makes the filter longer, as of more keys, without another bit.
-    fn repeat_few_hashes(&mut self) {
-        let num_keys = self.hashes.len();
-        for i in num_keys..LONG_MIN_ROOM {
-            self.hashes.push(self.hashes[i - num_keys]);
-        }
     }
 
     fn next_offset(&self) -> u32 {

@@ -27,12 +27,6 @@ use crate::BloomHash;
 /// A wrapper whose filters depend on a hash of each key alone may be a [`HashPolicy`] of its own,
 /// too. It may forward [`by_hash`](Self::by_hash) only if it takes every key as it is: otherwise
 /// keys would be hashed as they are, looked up normalised, and missed.
-///
-/// # In an engine that takes a filter policy
-///
-/// LevelDB and rusty-leveldb drop the trailers of internal keys themselves: [give
-/// them](crate::recipes#rusty-leveldb) the plain [`BloomFilterPolicy`](crate::BloomFilterPolicy).
-/// `InternalKeyPolicy` would drop 8 bytes more, and other readers of the tables would miss keys.
 pub trait FilterPolicy: Send + Sync {
     /// The policy's name, which follows `filter.` in a table's metaindex block.
     ///

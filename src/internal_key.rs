@@ -5,12 +5,9 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 /// Makes filters of user keys for tables whose keys end in LevelDB's 8-byte trailer, and no others.
 ///
 /// **Not for keys without a trailer**: it drops their last 8 bytes, and lookups miss them. Not for
-/// looking up user keys either: the inner policy, which reads the same filters, does that. And not
-/// for engines that take a policy: they [drop the trailers
-/// themselves](FilterPolicy#in-an-engine-that-takes-a-filter-policy).
-///
-/// A lookup does not know the trailer of the entry that it seeks. So this passes the user keys to
-/// the policy that it wraps, under that policy's name, as LevelDB does.
+/// looking up user keys either: the inner policy, which reads the same filters under the same name,
+/// does that. And not for engines that take a policy: they [drop the trailers
+/// themselves](crate::recipes#rusty-leveldb).
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |

@@ -4,9 +4,9 @@
 //!
 //! LevelDB's own filters, one for each 2 KiB of a table, can match nearly every absent key if keys
 //! end in a counter and their length is a multiple of 4. Those of
-//! [`FilterBlockBuilder::with_long_ranges`] match about 1%
-//! ([measured](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md)), and every
-//! LevelDB since 1.18 reads them:
+//! [`FilterBlockBuilder::with_long_ranges`] match [about
+//! 1%](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md) of those keys, and
+//! every LevelDB since 1.18 reads them:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -31,8 +31,8 @@
 //! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | open a table by its policy's name, check its filters, count what they save | [recipes] |
-//! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`] |
-//! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [of lookups that find their key](recipes#levels-where-lookups-find-their-keys) |
+//! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates of some](recipes#bits-per-key) |
+//! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [of lookups that find their key](recipes#memory-for-levels) |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [cut at a length](recipes#partitions), [of hashes that you have](recipes#hashes-of-your-own) |
 //! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
@@ -66,14 +66,12 @@ mod hash;
 mod internal_key;
 
 // Aliases of items in private modules are lost anywhere but here.
-#[doc(alias = "concurrent")]
 #[doc(alias = "memtable")]
 #[doc(alias = "thread")]
 pub use bloom::AtomicBloomFilter;
-#[doc(alias = "memory")]
-pub use bloom::BloomFilterBuilder;
 pub use bloom::{
-    BloomFilter, BloomFilterPolicy, BloomFilterShape, InvalidFilter, ShapeMismatch, SortedRun,
+    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape, InvalidFilter,
+    ShapeMismatch, SortedRun,
 };
 pub use filter_block::FilterBlockBuilder;
 #[doc(alias = "checksum")]
@@ -83,11 +81,7 @@ pub use filter_block::FilterBlockReader;
 #[doc(alias = "wrapper")]
 pub use filter_policy::FilterPolicy;
 pub use filter_policy::{FilterKey, HashPolicy};
-#[doc(alias = "batch")]
-#[doc(alias = "multi get")]
-#[doc(alias = "multi_get")]
-pub use hash::bloom_hashes;
-pub use hash::{BloomHash, bloom_hash, hash};
+pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
 #[doc(alias = "InternalFilterPolicy")]
 #[doc(alias = "trailer")]
 pub use internal_key::InternalKeyPolicy;

@@ -19,8 +19,8 @@ use crate::{BloomHash, bloom_hash};
 /// use std::sync::RwLock;
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let most_keys = 4_096; // until a flush
-/// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).shape(most_keys));
+/// let shape = BloomFilterPolicy::new(10).shape(4_096); // of as many keys until a flush
+/// let filter = AtomicBloomFilter::new(shape);
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {

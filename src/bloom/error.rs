@@ -57,9 +57,8 @@ impl Error for InvalidFilter {}
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
 /// let [small, large] = [100, 200].map(|num_keys| BloomFilterPolicy::new(10).shape(num_keys));
-/// let union = BloomFilter::empty(small).union_with(&BloomFilter::empty(large));
-/// let mismatch = union.unwrap_err();
-/// assert_eq!((mismatch.shape, mismatch.other), (small, large));
+/// let error = BloomFilter::empty(small).union_with(&BloomFilter::empty(large)).unwrap_err();
+/// assert_eq!((error.shape, error.other), (small, large));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -16,7 +16,6 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
-///
 /// let mut bytes = Vec::new();
 /// BloomFilterPolicy::default().create_filter(&[b"apple", b"pear"], &mut bytes);
 /// let filter = BloomFilter::new(&bytes)?;

@@ -46,7 +46,6 @@ pub struct BloomFilterPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ShapeRule {
     LevelDb,
-    /// LevelDB's length.
     NumProbes(u8),
     Tuned,
 }
@@ -64,11 +63,7 @@ impl BloomFilterPolicy {
 
     /// A policy with LevelDB's length and number of probes for this number of bits per key: LevelDB
     /// recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of keys.
-    /// Mirrors `NewBloomFilterPolicy`. Filters of 20,000 random keys match of absent ones:
-    ///
-    /// | bits per key | 4 | 6 | 8 | 10 | 12 | 16 |
-    /// |---|---|---|---|---|---|---|
-    /// | false positives | 15% | 6.3% | 2.3% | 0.9% | 0.35% | 0.05% |
+    /// Mirrors `NewBloomFilterPolicy`. [Rates for 4 to 16](crate::recipes#bits-per-key).
     #[doc(alias = "NewBloomFilterPolicy")]
     #[doc(alias = "bits_per_key")]
     #[must_use]
@@ -81,9 +76,8 @@ impl BloomFilterPolicy {
     /// Overrides [`with_num_probes`](Self::with_num_probes).
     ///
     /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make some filters of LevelDB's
-    /// match many of the absent keys next to present ones, above all if keys end in a [big-endian
-    /// counter](https://github.com/facebook/rocksdb/issues/3780) and their length is a multiple of
-    /// 4. Among tuned filters of 2,000 keys and more such ones are rare.
+    /// match many of the absent keys next to present ones. Among tuned filters of 2,000 keys and
+    /// more such ones are rare.
     ///
     /// A filter takes LevelDB's bytes or slightly fewer. Large filters of random keys have fewer
     /// false positives, [by up to a fourth](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md);
@@ -121,16 +115,13 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters of one key or more that are as long as those of at least `num_keys` keys, with as
-    /// many probes.
+    /// Filters of a key or more in the shape of those of at least `num_keys` keys.
     ///
     /// For policies that are plugged into LevelDB: its filters, one for each 2 KiB of the file, have
-    /// few keys if values take 500 bytes and more as they are stored, compressed or not. Take
-    /// [tuned](Self::tuned) filters of 40 keys, 50 bytes at 10 bits per key.
-    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) see to this themselves.
-    ///
-    /// [`shape`](Self::shape) counts what it adds; `for_runs` and `for_false_positive_rate`, which
-    /// make policies without it, do not.
+    /// few keys if values take 500 bytes and more as they are stored, compressed or not. Take 40,
+    /// [tuned](Self::tuned): 50 bytes at 10 bits per key.
+    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) see to this themselves. `for_runs`
+    /// and `for_false_positive_rate` do not count what it adds.
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
         Self { min_keys: num_keys, ..self }
@@ -139,31 +130,20 @@ impl BloomFilterPolicy {
     /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
     /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
     ///
-    /// That is for random keys. For others, above all digits and counters, no rate is promised, and
-    /// a low one may be missed by a factor of hundreds: try it with keys of your own.
+    /// That is for random keys. For others, above all digits and counters, a low rate may be missed
+    /// by a factor of hundreds: try it with keys of your own.
     ///
     /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no tuned filter
     /// reaches it, since `num_keys / 2^32` of absent keys [share a key's
     /// hash](https://github.com/facebook/rocksdb/pull/6317). Just above that share, a rate may take
-    /// thousands of bits per key: with 100,000 keys and more, take 30 instead, which come within an
-    /// eighth of it. Takes microseconds. The bits per key for some rates:
-    ///
-    /// | keys of a filter | 1% | 0.1% | 0.03% | 0.01% |
-    /// |---|---|---|---|---|
-    /// | 100,000 | 10.1 | 15.0 | 17.7 | 20.4 |
-    /// | 1,000,000 | 10.0 | 15.7 | 23.2 | none |
-    /// | 10,000,000 | 10.2 | none | none | none |
+    /// thousands of bits per key: [the recipe](crate::recipes#bits-per-key) has a limit, and what
+    /// is reached. Takes tens of microseconds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
     /// let policy = BloomFilterPolicy::for_false_positive_rate(0.01, 1_000_000).unwrap();
     /// assert!((9_900..10_300).contains(&policy.millibits_per_key()));
-    /// let policy = BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000);
-    /// assert_eq!(policy, None);
-    /// let policy = policy.filter(|policy| policy.millibits_per_key() <= 30_000);
-    /// let policy = policy.unwrap_or(BloomFilterPolicy::new(30).tuned()); // 0.23%
-    /// # let rate = policy.shape(10_000_000).measure_false_positive_rate(10_000_000);
-    /// # assert!((0.0023..0.0024).contains(&rate));
+    /// assert_eq!(BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000), None);
     /// ```
     #[doc(alias = "false positive")]
     #[must_use]
@@ -186,13 +166,9 @@ impl BloomFilterPolicy {
     /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take
     /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly
     /// help, since most false positives are equal hashes. Otherwise the expected sum is at most
-    /// that of tuned filters with equal bits for all keys. Takes `n log n` time for `n` runs.
-    ///
-    /// With [long ranges](crate::FilterBlockBuilder::with_long_ranges) a run has about a filter for
-    /// each 5,000 of its keys, and at least one for each table; count filters of fewer than 2,000
-    /// keys as having 2,000, since they take as many bytes. Share the budget anew at each flush or
-    /// compaction, and allow 8% more: tables that are not rewritten keep the richer filters that
-    /// they had.
+    /// that of tuned filters with equal bits for all keys. Takes tens of
+    /// microseconds for each run.
+    /// [How to count filters, and when to share anew](crate::recipes#memory-for-levels).
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let shares = shaping::millibits_for_runs(total_len, runs).into_iter();

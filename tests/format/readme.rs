@@ -110,21 +110,18 @@ fn the_policy_for_trailers_finds_the_user_keys_of_all_internal_keys() {
     }
 }
 
-/// The cells of the table in the docs of a method of the policy, without its first row's line.
-fn rows_in_docs_of(method: &str) -> Vec<Vec<&'static str>> {
-    const SOURCE: &str = include_str!("../../src/bloom/policy.rs");
-    let (before, _) = SOURCE.split_once(&format!("fn {method}(")).expect("a method");
-    let table = before.rfind("///\n    /// | ").expect("a table in its docs");
-    let lines = before[table..].lines().skip(1).map_while(|line| {
-        line.trim_start().strip_prefix("/// | ").or(line.trim_start().strip_prefix("/// |-"))
-    });
-    let cells = lines.map(|line| line.trim_end_matches(" |").split(" | ").collect());
-    cells.filter(|cells: &Vec<_>| cells.len() > 1).collect()
+/// The cells of the recipes' table with this head, without the line below it.
+fn rows_below(head: &str) -> Vec<Vec<&'static str>> {
+    const RECIPES: &str = include_str!("../../src/recipes.md");
+    let table = RECIPES.find(&format!("| {head} |")).expect("a table");
+    let lines = RECIPES[table..].lines().map_while(|line| line.strip_prefix('|'));
+    let cells = lines.map(|line| line.trim_end_matches('|').split('|').map(str::trim).collect());
+    cells.filter(|cells: &Vec<_>| !cells[0].starts_with("---")).collect()
 }
 
 #[test]
 fn bits_per_key_have_the_rates_that_the_docs_give() {
-    let [bits, rates] = &rows_in_docs_of("new")[..] else { panic!("two rows") };
+    let [bits, rates] = &rows_below("bits per key")[..] else { panic!("two rows") };
     for (bits, rate) in bits.iter().zip(rates).skip(1) {
         let policy = BloomFilterPolicy::new(bits.parse().expect("a number"));
         let percent = 100.0 * policy.shape(20_000).measure_false_positive_rate(20_000);
@@ -135,7 +132,7 @@ fn bits_per_key_have_the_rates_that_the_docs_give() {
 
 #[test]
 fn rates_take_the_bits_per_key_that_the_docs_give() {
-    let rows = rows_in_docs_of("for_false_positive_rate");
+    let rows = rows_below("keys of a filter");
     let [head, rows @ ..] = &rows[..] else { panic!("a table") };
     assert_eq!(rows.len(), 3);
     for row in rows {

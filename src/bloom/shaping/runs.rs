@@ -12,9 +12,9 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
 /// let levels = [1, 10, 100].map(|num_filters| SortedRun::new(num_filters, 20_000));
-/// let policies = BloomFilterPolicy::for_runs(111 * 25_001, &levels); // as with 10 bits per key
-/// let bits_per_key = policies.iter().map(|policy| policy.unwrap().millibits_per_key() / 1000);
-/// assert!(bits_per_key.eq([19, 14, 9]));
+/// let policies = BloomFilterPolicy::for_runs(111 * 25_001, &levels); // 10 bits per key
+/// let bits = policies.iter().map(|policy| policy.unwrap().millibits_per_key() / 1000);
+/// assert!(bits.eq([19, 14, 9]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -39,9 +39,6 @@ use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, NUM_HASHES, float};
 /// lowest byte of the hash's multiplier is 0x93, which is 256 - 109, and 3 * 0x93 is -71 modulo 256.
 const BAD_FACTORS: [usize; 8] = [2, 3, 5, 17, 257, 65_537, 71, 109];
 
-/// From this many bytes on lengths are tested by their neighbours: few shorter ones pass.
-const LEAST_TESTED: usize = 1024;
-
 /// The least quotient that is large. Fitted to nine kinds of real keys in filters of 1,000 to
 /// 9,000; 32 to 1,024 do as well.
 const LARGE_QUOTIENT: usize = 128;
@@ -110,10 +107,9 @@ fn is_good_length(num_bytes: usize) -> bool {
 /// Whether probes of neighbours with up to three powers in `p` and `q` meet: the first, second,
 /// fourth or sixth ones. (The fifth do so with the second, for `-q`.)
 fn neighbours_meet(num_bytes: usize) -> bool {
-    let Ok(length) = u32::try_from(num_bytes) else { return false };
-    if num_bytes < LEAST_TESTED {
-        return false;
-    }
+    // Few shorter ones pass.
+    let length = u32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
+    let Some(length) = length else { return false };
     // Modulo 2^32, by Newton: each step doubles the bits that are right, at first three.
     let improve = |x: u32, _| x.wrapping_mul(2_u32.wrapping_sub(length.wrapping_mul(x)));
     let inverse = (0..4).fold(length, improve);
