@@ -87,7 +87,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// A builder with filters as long as 2,000 keys need, or longer, however long the values:
-    /// recommended, with [tuned](crate::BloomFilterPolicy::tuned) ones; LevelDB since 1.18 reads them.
+    /// recommended, if [tuned](crate::BloomFilterPolicy::tuned). LevelDB since 1.18 reads them.
     ///
     /// How well a filter works depends on its number of keys, not on the bytes of the file that it
     /// covers: so a range has at least 512 KiB, and the first one 4,000 keys, or all that the table
@@ -117,7 +117,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the range's filter has been made already: readers would miss the keys added to it.
     ///   LevelDB checks this in debug builds only.
     /// - If the filters reach 4 GiB, where the format's offsets end.
-    /// - If the policy panics, or changes what it should append to, or the allocator refuses the memory for the offsets.
+    /// - If the policy panics or changes earlier filters, or the allocator refuses memory.
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
