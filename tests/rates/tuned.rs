@@ -93,28 +93,6 @@ fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
     assert_hardly_worse(&sizes(32, 100_000, 1), effort);
 }
 
-/// The mean of the ratios to LevelDB's rates.
-fn mean_ratio(sizes: impl Iterator<Item = (usize, usize)>, effort: Effort) -> f64 {
-    let ratios: Vec<f64> = sizes
-        .filter_map(|(num_keys, millibits)| {
-            let [leveldb, tuned] = leveldb_and_tuned(millibits, num_keys, effort);
-            // With fewer false positives, the ratio means little.
-            (leveldb.mean > 10.0 * leveldb.standard_error).then(|| tuned.mean / leveldb.mean)
-        })
-        .collect();
-    ratios.iter().sum::<f64>() / f64::from(u32::try_from(ratios.len()).unwrap())
-}
-
-#[test]
-#[ignore = "takes 10 seconds with optimization"]
-fn tuning_removes_a_fifth_of_the_false_positives_at_round_sizes() {
-    let thousands = [52, 60, 70, 80, 90, 100, 120, 140, 160, 200, 250, 300, 350, 400, 500, 600];
-    let sizes = thousands.into_iter().flat_map(|n| [8, 10, 14].map(|bits| (n * 1000, bits * 1000)));
-    let mean = mean_ratio(sizes, Effort { matches: 30_000, max_lookups: 1 << 23 });
-    println!("mean: {mean:.3}");
-    assert!(mean < 0.82, "{mean}");
-}
-
 #[test]
 fn tuned_filters_of_many_keys_and_of_few_with_many_bits_have_far_fewer_false_positives() {
     for (num_keys, millibits, share) in [
