@@ -4,9 +4,9 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 
 /// Makes filters of user keys for tables whose keys end in LevelDB's 8-byte trailer, and no others.
 ///
-/// **Not for keys without a trailer**: it drops their last 8 bytes, and lookups miss them. Not for
-/// looking up user keys either: the inner policy, which reads the same filters under the same name,
-/// does that. And not for engines that take a policy: they [drop the trailers
+/// **Not for keys without a trailer**: it drops their last 8 bytes, and lookups by the inner policy
+/// miss them. Not for looking up user keys either: the inner policy, which reads the same filters
+/// under the same name, does that. And not for engines that take a policy: they [drop the trailers
 /// themselves](crate::recipes#rusty-leveldb).
 ///
 /// ```text

@@ -3,10 +3,10 @@
 //! contain a key: it may match an absent key, but never rejects a present one.
 //!
 //! LevelDB's own filters, one for each 2 KiB of a table, can match nearly every absent key if keys
-//! end in a counter and their length is a multiple of 4. Those of
-//! [`FilterBlockBuilder::with_long_ranges`] match [about
-//! 1%](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md) of those keys, and
-//! every LevelDB since 1.18 reads them:
+//! end in a counter and their length is a multiple of 4. Tuned ones of
+//! [`FilterBlockBuilder::with_long_ranges`] match [about 1% in the
+//! mean](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md), and every LevelDB
+//! since 1.18 reads them:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -40,9 +40,9 @@
 //! | know what it needs | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of
-//! user keys: if an engine's keys end in LevelDB's trailer, [`InternalKeyPolicy`] drops that of the
-//! keys that filter blocks take; all else takes user keys. If the engine's comparator ignores part
-//! of a key, [wrap a policy](FilterPolicy#wrappers).
+//! user keys: if an engine's keys end in LevelDB's trailer, [`InternalKeyPolicy`] drops it from
+//! those that you give to [`FilterBlockBuilder`]; all else takes user keys. If the engine's
+//! comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!

@@ -129,8 +129,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// The share of bits that are set, from 0 to 1: 0.45 in the mean of LevelDB's filters of 20 to
-    /// 10,000 random keys with 10 bits each, less in others. Takes time linear in the filter's
-    /// length.
+    /// 10,000 random keys with 10 bits each. Takes time linear in the filter's length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())

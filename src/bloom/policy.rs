@@ -37,7 +37,7 @@ pub struct BloomFilterPolicy {
     /// Thousandths of a bit per key.
     millibits_per_key: u64,
     rule: ShapeRule,
-    /// What fewer keys are taken for, but none.
+    /// Fewer keys, but not none, count as so many.
     min_keys: usize,
     name: &'static str,
 }
@@ -80,7 +80,7 @@ impl BloomFilterPolicy {
     /// more such ones are rare.
     ///
     /// A filter takes LevelDB's bytes or slightly fewer. Large filters of random keys have fewer
-    /// false positives, [by up to a fourth](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md);
+    /// false positives, [by about a fourth at most](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md);
     /// those of few keys may have more. The choice takes microseconds and is the same on every
     /// platform.
     #[must_use]
@@ -117,11 +117,11 @@ impl BloomFilterPolicy {
 
     /// Filters of a key or more in the shape of those of at least `num_keys` keys.
     ///
-    /// For policies that are plugged into LevelDB: its filters, one for each 2 KiB of the file, have
-    /// few keys if values take 500 bytes and more as they are stored, compressed or not. Take 40,
-    /// [tuned](Self::tuned): 50 bytes at 10 bits per key.
-    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) see to this themselves. `for_runs`
-    /// and `for_false_positive_rate` do not count what it adds.
+    /// For policies that are plugged into LevelDB: its filters, one for each 2 KiB of the file,
+    /// have few keys if values take 500 bytes and more as they are stored, compressed or not. Take
+    /// 40, [tuned](Self::tuned): 50 bytes at 10 bits per key. [Long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) see to this themselves. `for_runs` and
+    /// `for_false_positive_rate` do not count what it adds.
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
         Self { min_keys: num_keys, ..self }
@@ -160,10 +160,10 @@ impl BloomFilterPolicy {
     /// most of the sum, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
     /// for random keys, three levels, each with ten times the keys of the one above, have about 2.2
-    /// times fewer false positives than with LevelDB's 10 bits per key, and four levels 2.9 times.
-    /// It is meant for filters of 1,000 keys and more.
+    /// times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0 times.
+    /// It is meant for filters of 2,000 keys and more.
     ///
-    /// `None` means no filters for that run: its rate counts as 1. The filters of these runs take
+    /// `None` means no filters for that run: its rate counts as 1. All filters together take
     /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly
     /// help, since most false positives are equal hashes. Otherwise the expected sum is at most
     /// that of tuned filters with equal bits for all keys. Takes tens of
@@ -193,8 +193,8 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// If the number of bits exceeds a `usize`, the bits per key being at most `u64::MAX / 1000`,
-    /// at which [`new`](Self::new) saturates.
+    /// If the number of bits exceeds a `usize`; [`new`](Self::new) takes more than `u64::MAX /
+    /// 1000` bits per key for as many.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };

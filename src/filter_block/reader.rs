@@ -17,10 +17,10 @@ use crate::{FilterKey, FilterPolicy};
 /// [`BloomFilter`](crate::BloomFilter), which might reject every key of the block.
 ///
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`: a
-/// corrupt filter may reject keys it contains. If it is wrong, read the table without filters.
-/// Readers never panic, overflow or allocate on any bytes; lookups in malformed parts answer
-/// `true`, unlike in LevelDB also with a `base_lg` of 64 or more (undefined in C++) and with equal
-/// offsets outside the filters ("no keys" in C++).
+/// corrupt filter may reject keys it contains. If the checksum is wrong, read the table without
+/// filters. Readers never panic, overflow or allocate on any bytes; lookups in malformed parts
+/// answer `true`, unlike in LevelDB also with a `base_lg` of 64 or more (undefined in C++) and with
+/// equal offsets outside the filters ("no keys" in C++).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};

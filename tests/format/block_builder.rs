@@ -153,7 +153,7 @@ fn a_policy_that_replaces_or_shortens_earlier_filters_panics() {
         (0..20_u8).for_each(|key| builder.add_key(&[key]));
         builder.start_block(2048);
         (0..num_keys).for_each(|key: u8| builder.add_key(&[key, 1]));
-        assert_panics("must append", || drop(builder.finish()));
+        assert_panics("must append its filter", || drop(builder.finish()));
     }
 }
 

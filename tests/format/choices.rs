@@ -98,7 +98,7 @@ fn is_bad(length: i64) -> bool {
     [2, 3, 5, 17, 71, 109, 257, 65_537].iter().any(|factor| length % factor == 0)
 }
 
-/// In lengths from 1,024 bytes to where third probes decide, too.
+/// From 1,024 bytes, where neighbours begin to count, to 4,096, below where third probes do.
 #[test]
 fn lengths_are_the_longest_in_which_probes_of_neighbours_do_not_meet() {
     let powers = powers_of_neighbours();

@@ -1,4 +1,4 @@
-//! Filters of few and of many counters: no number of keys at which they fail.
+//! Filters as long ranges make them: no number of keys is bad in every table.
 
 use leveldb_filter::BloomFilterPolicy;
 

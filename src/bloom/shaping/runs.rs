@@ -23,7 +23,7 @@ pub struct SortedRun {
     pub num_filters: usize,
     /// About the number of keys that each of them has.
     pub keys_per_filter: usize,
-    /// How many lookups ask the run, relative to the other runs.
+    /// How many lookups ask the run for a key that it lacks, relative to the other runs.
     pub weight: u32,
 }
 

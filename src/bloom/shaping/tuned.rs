@@ -11,32 +11,33 @@
 //!    `p = (a + b) / 2` and `q = (a - b) / 2` are sums of *different* powers: those with one sign
 //!    in both, and the others. Their `i`-th probes are `h + i * d`, where `d` is `h` rotated right
 //!    by 17 bits, and differ by `2^7 * ((2 + i) * 65537 * p + (2 - i) * 65535 * q)`. They meet if
-//!    the length in bytes, which is odd, divides that.
+//!    the length in bytes, which is odd, divides that, unless just one passes 2<sup>32</sup>.
 //!
-//!    Every power leaves one key in four with such a neighbour, since a bit of the key's hash must
-//!    fit the sign in `a`, and another that in `b`. So lengths are bad that divide such a number of
-//!    *few* powers. 1,621 bytes divide `-65537 + 8 * 65535`: the first probe of one key in sixteen
-//!    is that of its neighbour with `p = -1` and `q = 8`, as are those with `-2` and 16, and so on;
-//!    and nine tenths of the u64 counters in such a filter let 6% of the others pass. (For `i = 2`
-//!    the second term vanishes, so third probes meet in any length.) Modulo a factor that the length
-//!    shares with 65535 or 65537, the probes of all neighbours meet that have no `p` or no `q`.
-//! 2. *Second-last bytes.* Counters that are eight steps of their second-last byte apart have
-//!    hashes that differ by a multiple of 2<sup>16</sup> bytes. If a small multiple of the length
-//!    is next to one of 2<sup>16</sup>, they set nearly the same bits. Then Euclid's algorithm on
-//!    both has a large quotient.
+//!    Every power leaves one key in four, on average, with such a neighbour: a bit of the key's
+//!    hash must fit the sign in `a`, and another that in `b`. So lengths are bad that divide such a
+//!    number of *few* powers. 1,621 bytes divide `-65537 + 8 * 65535`: the first probe of one key
+//!    in sixteen is that of its neighbour with `p = -1` and `q = 8`, and so with `-2` and 16, up to
+//!    `-16` and 128; and nine tenths of the u64 counters in such a filter let 6% of the others
+//!    pass. (For `i = 2` the second term vanishes, so third probes of neighbours without `p` meet
+//!    in any length.) Modulo a factor that the length shares with 65535 or 65537, the probes of all
+//!    neighbours meet that have no `p` or no `q`.
+//! 2. *Second-last bytes.* The hashes of counters that are eight steps of their second-last byte
+//!    apart differ by `2^16 * a + b` bytes, with smaller `a` and `b` of the same kind. In a length
+//!    of which a small multiple is next to one of 2<sup>16</sup>, the first term leads to few
+//!    places, so more of them meet. Then Euclid's algorithm on both has a large quotient.
 //! 3. *Third probes.* There are [few](super::rate), so in a filter of many bits those that meet
 //!    form a lattice. The shorter its shortest vector, the more queries match by such probes.
 //!
-//! A filter gets the longest length, up to LevelDB's, that is good by all three facts. Then probes
-//! are added to LevelDB's while each is worth it.
+//! A filter gets the longest length, hardly shorter than LevelDB's, that is good by all three
+//! facts, or at least by factors and the second. Then probes are added while each is worth it.
 
 use std::array;
 
 use super::rate::{NUM_VALUES, Rates};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, NUM_HASHES, float};
 
-/// The prime factors of `2 * 65535 * 65537`, and those of neighbours one and three apart: the
-/// lowest byte of the hash's multiplier is 0x93, which is 256 - 109, and 3 * 0x93 is -71 modulo 256.
+/// The prime factors of `2 * 65535 * 65537`, and those of neighbours one and three apart: modulo
+/// 256, the hash's multiplier is 0x93, which is 256 - 109, and three times that is -71.
 const BAD_FACTORS: [usize; 8] = [2, 3, 5, 17, 257, 65_537, 71, 109];
 
 /// The least quotient that is large. Fitted to nine kinds of real keys in filters of 1,000 to
@@ -80,7 +81,7 @@ pub(in crate::bloom) fn tuned_shape(leveldb: BloomFilterShape, num_keys: usize) 
     choose_probes(choose_length(leveldb.num_bytes), leveldb.num_probes, num_keys)
 }
 
-/// The longest good length up to LevelDB's, which is `most`.
+/// The longest good length of those up to LevelDB's, which is `most`, that are hardly shorter.
 fn choose_length(most: usize) -> usize {
     let least = most - (most / SHORTER).min(3).max(most / SHORTER_IF_LONG);
     let mut lengths = (least..=most).rev().filter(|&length| is_good_length(length));
@@ -104,8 +105,9 @@ fn is_good_length(num_bytes: usize) -> bool {
     b == 0
 }
 
-/// Whether probes of neighbours with up to three powers in `p` and `q` meet: the first, second,
-/// fourth or sixth ones. (The fifth do so with the second, for `-q`.)
+/// Whether probes of neighbours with up to three powers in `p` and `q` meet in an odd length: the
+/// first, second, fourth or sixth ones. (The fifth do so with the second, for `-q`; later ones
+/// are those of large filters, for which most lengths are good.)
 fn neighbours_meet(num_bytes: usize) -> bool {
     // Few shorter ones pass.
     let length = u32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
@@ -118,7 +120,7 @@ fn neighbours_meet(num_bytes: usize) -> bool {
     let is_multiple = |times_inverse: u32| times_inverse.wrapping_add(most) <= 2 * most;
 
     // The factors of `p` and of `q`, whose sign is free.
-    [(2, 2), (3, 1), (5, 1), (7, 3)].into_iter().any(|(of_p, of_q)| {
+    [(1, 1), (3, 1), (5, 1), (7, 3)].into_iter().any(|(of_p, of_q)| {
         // The lowest power, 1 as the length is odd: in `p` or in `q`.
         let lowest = [of_p * 65_537, of_q * 65_535].map(|n| inverse.wrapping_mul(n));
         // Four of each higher power: in `p` or in `q`, plus or minus.
@@ -128,7 +130,7 @@ fn neighbours_meet(num_bytes: usize) -> bool {
         });
         // Eight of each.
         let two: [u32; 56] = array::from_fn(|i| lowest[i % 2].wrapping_add(higher[i / 2]));
-        // All at once take less time than the way to the first.
+        // Without a branch this vectorizes, which is faster than to stop at the first.
         let is_any_multiple = |two: &[u32], third: u32| {
             two.iter().fold(false, |is_any, &two| is_any | is_multiple(two.wrapping_add(third)))
         };
@@ -136,10 +138,10 @@ fn neighbours_meet(num_bytes: usize) -> bool {
     })
 }
 
-/// Whether third probes that meet are far apart: in shares of all bits, or of all values, whose
-/// squares are added.
+/// Whether third probes that meet are far apart: by their distance as a share of 2<sup>32</sup>,
+/// squared, plus that of their values as a share of all.
 ///
-/// Two third probes are `65537 * v` for two numbers `v`, less 2<sup>32</sup> where they exceed it.
+/// Two third probes are `65537 * v` for two numbers `v`, modulo 2<sup>32</sup>.
 /// They fall on one bit if they are `times` the number of bits apart, and then `65537` divides
 /// `times * num_bits + wraps * 2^32`. All such pairs form a lattice with cells of
 /// `num_bits / NUM_VALUES`.
@@ -149,7 +151,7 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
     let squared = |x: u64, times| (0..times).fold(x, |x, _| x * x % 65_537);
     let inverse = [1, 2, 4, 8].iter().fold(num_bits % 65_537, |x, n| squared(x, *n) * x % 65_537);
     let cell = float(num_bits) / NUM_VALUES;
-    // With more wraps, bits or values are further apart than any two.
+    // Two third probes are at most two wraps apart; counting on leaves fewer false positives, too.
     (1..=6).all(|wraps| {
         let times = float(65_537 - wraps * inverse % 65_537);
         [times, times - 65_537.0].into_iter().all(|times| {

@@ -25,7 +25,7 @@ pub(crate) fn few_keys() -> Outcome {
     section(
         "Few keys",
         "Single filters; means over all numbers of keys, 200 runs of each. \"Plugged in\" are \
-         as long as those of 40 keys at least.",
+         at least as long as those of 40 keys.",
         &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in"],
     )?;
     let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)];

@@ -94,7 +94,8 @@ pub(crate) fn real_keys() -> Outcome {
          - plugged in: the same ranges with `new(10).tuned().with_min_keys(40)`;\n\
          - `FilterBaseLg: 21`: goleveldb as it is with that option, and \
          `FilterBlockBuilder::with_base_lg(new(10), 21)`: a filter for each 2 MiB;\n\
-         - long ranges, as recommended: `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
+         - long ranges, as recommended: \
+         `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
          \"Filter bytes\" are those of all filter blocks of a run, of the kind that has most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     )?;
