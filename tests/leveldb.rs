@@ -12,9 +12,5 @@ mod common;
 
 mod leveldb {
     mod c_interface;
-    mod cases;
-    mod filter_blocks;
     mod filters;
-    mod rewriting;
-    mod tables;
 }

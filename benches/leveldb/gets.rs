@@ -1,16 +1,15 @@
-//! LevelDB's own `Get` in three databases of the same data: with LevelDB's filters, with filters of
-//! large ranges in their place, and with those of a policy plugged into LevelDB's ranges.
+//! LevelDB's own `Get` in three databases of the same data: with LevelDB's filters, with those that
+//! `leveldb-filters rewrite` puts in their place, and with those of a policy plugged into LevelDB.
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::Path;
+use std::process::Command;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, InternalKeyPolicy};
+use leveldb_filter::BloomFilterPolicy;
 
-use crate::common::exchange::{Builder, TempPath, exchange_filter_block, tables};
 use crate::common::process::{LevelDb, Request};
 use crate::common::random::words;
-use crate::common::table::Table;
+use crate::common::temp::TempPath;
 use crate::common::terminal::grouped;
 use crate::contest::{nanoseconds, number};
 use crate::keys::hashes;
@@ -28,8 +27,8 @@ const BLOCK_SIZE: u32 = 4 << 10;
 const RESTART_INTERVAL: u32 = 16;
 const SNAPPY: u32 = 1;
 
-/// Enough bits per key that filters of LevelDB's make room for any others.
-const ROOMY_BITS_PER_KEY: u32 = 512;
+/// Instead of bits per key: the filters of the policy that is plugged in.
+const PLUGGED_IN: u32 = u32::MAX;
 
 /// The number of keys looked up in a pass: few enough for most passes to run undisturbed.
 const LOOKUPS: usize = 10_000;
@@ -41,16 +40,6 @@ const LOOKUP_SEED: u64 = 4;
 
 /// The filters of each database.
 const FILTERS: [&str; 3] = ["LevelDB's filters", "filters in place", "plugged in"];
-
-/// The filters that the crate recommends, to be put into tables, and those of a policy plugged into
-/// an unmodified LevelDB.
-fn builders(bits_per_key: usize) -> [Builder; 2] {
-    let policy = BloomFilterPolicy::new(bits_per_key).tuned();
-    [
-        FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(policy)),
-        FilterBlockBuilder::new(InternalKeyPolicy::new(policy.with_min_keys(40))),
-    ]
-}
 
 /// Results for databases of this number of keys, in the order of [`FILTERS`].
 #[derive(Debug)]
@@ -82,20 +71,17 @@ impl Gets {
         let [present, absent] = counters(num_keys);
         let values = values(num_keys, value_len);
         let bits_per_key = options.bits_per_key.into();
+        let policy = BloomFilterPolicy::new(options.bits_per_key.into()).tuned();
+        let policy = policy.with_min_keys(40);
         let paths = [(); 3].map(|()| TempPath::new());
-        for (path, bits_per_key) in paths.iter().zip([bits_per_key, ROOMY_BITS_PER_KEY]) {
+        for (path, bits_per_key) in [(&paths[0], bits_per_key), (&paths[2], PLUGGED_IN)] {
             let request = Request::new(b'd').string(path.as_bytes()).u32(0);
             let request = request.u32(WRITE_BUFFER_SIZE).u32(MAX_FILE_SIZE);
             let request = with_options(request, bits_per_key).strings(&present).strings(&values);
-            leveldb.ask(&request);
+            leveldb.ask_with(&request, &policy);
         }
-        copy(&paths[1], &paths[2]);
-        for (index, path) in paths[1..].iter().enumerate() {
-            for table in tables(&path.0) {
-                let [in_place, plugged_in] = builders(options.bits_per_key.into());
-                exchange_filter_block(&table, if index == 0 { in_place } else { plugged_in });
-            }
-        }
+        copy(&paths[0], &paths[1]);
+        tool("rewrite", &paths[1]);
 
         let num_reads = paths.each_ref().map(|path| {
             let request = Request::new(b'r').string(path.as_bytes());
@@ -117,8 +103,7 @@ impl Gets {
             present: time(&present, LOOKUPS as u64, options.rounds, leveldb),
             num_reads,
             // Measured after the lookups: LevelDB has not rewritten any table.
-            filter_block_len: paths
-                .map(|path| tables(&path.0).iter().map(|table| filter_block_len(table)).sum()),
+            filter_block_len: paths.map(|path| filter_block_len(&path)),
         }
     }
 }
@@ -172,10 +157,22 @@ fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) 
     race(contenders, LOOKUPS, rounds, words(ORDER_SEED))
 }
 
-fn filter_block_len(table: &Path) -> usize {
-    let file = fs::read(table).unwrap();
-    let filter_block = Table::open(&file).unwrap().filter_block().unwrap();
-    filter_block.expect("a filter block").len()
+/// What `leveldb-filters` says of a database, or has done to it, as anybody runs it in a checkout.
+fn tool(command: &str, database: &TempPath) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--locked", "--release", "--", command]).arg(&database.0);
+    let output = cargo.output().expect("Cargo");
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+/// The bytes of all tables' filter blocks.
+fn filter_block_len(database: &TempPath) -> usize {
+    let said = tool("inspect", database);
+    let (_, len) = said.split_once("Bytes of filters in memory: ").expect("a line on bytes");
+    let (len, _) = len.split_once(" today").expect("those of today");
+    len.replace(',', "").parse().expect("a number")
 }
 
 pub(crate) fn report(options: &Options, machine: &str, all: &[[Gets; 2]]) -> Vec<String> {

@@ -4,7 +4,7 @@
 //! | here | what it holds |
 //! |---|---|
 //! | `kinds`, `filter_blocks`, `numbers_of_keys`, `measure`, `random`, `svg`, `terminal` | kinds of real keys, and their rates |
-//! | `testing/` | the oracle, strategies, LevelDB's process, the files of LevelDB as the tools read them: not in the package |
+//! | `testing/` | the oracle, strategies, LevelDB's process: not in the package |
 //!
 //! `bloom_test.rs`, `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
 //!
@@ -21,9 +21,10 @@
 //! | `filter_block.rs`, `filter_block/` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_reader`, `long_ranges` |
 //! | `internal_key.rs` | `format/block_builder.rs` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; README and figures in docs: `format/readme.rs` |
-//! | everything | `format/golden.rs` (LevelDB's files), `leveldb/` (LevelDB itself) |
+//! | everything | `format/golden.rs` (LevelDB's vectors), `leveldb/` (LevelDB itself) |
 //!
-//! `tools/` is a package of its own with its own tests: `leveldb-filters`, for owners of databases.
+//! `tools/` is a package of its own, `leveldb-filters` for owners of databases. Its own tests also
+//! make filter blocks of LevelDB's tables anew, byte for byte.
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::common::strategies::{any_filter, any_hash, config};
-use crate::common::{create_filter, noise, random, reference};
+use crate::common::{create_filter, key_with_hash, noise, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -100,7 +100,7 @@ proptest! {
             let before = reference::hash_may_match(hash, &bytes);
             let was_in = match i % 2 {
                 0 => filter.insert_hash(BloomHash::from_u32(hash)),
-                _ => filter.insert(&random::key_with_hash(hash)),
+                _ => filter.insert(&key_with_hash(hash)),
             };
             prop_assert_eq!(was_in, before);
             reference::insert_hash(hash, &mut bytes);

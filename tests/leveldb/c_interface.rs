@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use crate::common::exchange::TempPath;
+use crate::common::temp::TempPath;
 
 const RECIPES: &str = include_str!("../../src/recipes.md");
 

@@ -18,7 +18,6 @@
 #include <leveldb/options.h>
 #include <leveldb/slice.h>
 #include <leveldb/status.h>
-#include <leveldb/table_builder.h>
 
 #include <algorithm>
 #include <array>
@@ -111,6 +110,44 @@ std::string Encode(uint64_t value) {
   return bytes;
 }
 
+bool Read(std::string* bytes) {
+  return std::fread(&(*bytes)[0], 1, bytes->size(), stdin) == bytes->size();
+}
+
+// The next request; false if the input ends before.
+bool ReadRequest(std::string* request) {
+  std::string length(8, '\0');
+  if (!Read(&length)) return false;
+  request->resize(Decode(length.data(), 8));
+  if (!Read(request)) Fail("the input ends within a request");
+  return true;
+}
+
+void Write(const std::string& bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||
+      std::fflush(stdout) != 0) {
+    Fail("the standard output is closed");
+  }
+}
+
+// A policy of LevelDB's name whose filters the other process makes. It is asked for one by a length
+// that no answer has, a count of keys, and each with its length, and sends it as a request.
+class AskingPolicy : public FilterPolicy {
+ public:
+  const char* Name() const override { return "leveldb.BuiltinBloomFilter2"; }
+
+  void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
+    std::string question = Encode(UINT64_MAX) + Encode(n);
+    for (int i = 0; i < n; i++) question += Encode(keys[i].size()) + keys[i].ToString();
+    Write(question);
+    std::string filter;
+    if (!ReadRequest(&filter)) Fail("the input ends before a filter");
+    dst->append(filter);
+  }
+
+  bool KeyMayMatch(const Slice&, const Slice&) const override { return true; }
+};
+
 // Parses a request; what it returns points into the request.
 class Parser {
  public:
@@ -173,11 +210,13 @@ std::string KeysMayMatch(Parser request) {
   return matches;
 }
 
-// Options, and the policy that they point to; no policy for the highest bits per key.
+// Options, and the policy that they point to; for the highest bits per key, that of the other
+// process.
 struct TableOptions {
   explicit TableOptions(Parser& request) {
     const uint32_t bits_per_key = request.U32();
-    if (bits_per_key != UINT32_MAX) policy = NewPolicy(bits_per_key);
+    const bool asks = bits_per_key == UINT32_MAX;
+    policy = asks ? Policy(new AskingPolicy) : NewPolicy(bits_per_key);
     options.filter_policy = policy.get();
     options.block_size = request.U32();
     options.block_restart_interval = static_cast<int>(request.U32());
@@ -188,24 +227,6 @@ struct TableOptions {
   Policy policy;
   leveldb::Options options;
 };
-
-std::string WriteTable(Parser request) {
-  const std::string path = request.String().ToString();
-  const TableOptions table(request);
-  const std::vector<Slice> keys = request.Strings();
-  const std::vector<Slice> values = request.Strings();
-
-  leveldb::WritableFile* opened;
-  Check(leveldb::Env::Default()->NewWritableFile(path, &opened));
-  const std::unique_ptr<leveldb::WritableFile> file(opened);
-  leveldb::TableBuilder builder(table.options, file.get());
-  for (size_t i = 0; i < keys.size(); i++) {
-    builder.Add(keys[i], values[i]);
-  }
-  Check(builder.Finish());
-  Check(file->Close());
-  return std::string();
-}
 
 // Closing interrupts a compaction and leaves its unfinished table behind. Compactions run as long
 // as level 0 has four tables; other levels fill only with tables that are moved unchanged.
@@ -491,8 +512,6 @@ std::string Answer(std::string&& request, Race* race) {
       return CreateFilter(parser);
     case 'm':
       return KeysMayMatch(parser);
-    case 't':
-      return WriteTable(parser);
     case 'd':
       return WriteDatabase(parser);
     case 'r':
@@ -526,27 +545,13 @@ std::string Answer(std::string&& request, Race* race) {
   }
 }
 
-bool Read(std::string* bytes) {
-  return std::fread(&(*bytes)[0], 1, bytes->size(), stdin) == bytes->size();
-}
-
-void Write(const std::string& bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) {
-    Fail("the standard output is closed");
-  }
-}
-
 }  // namespace
 
 int main() {
   Race race;
-  std::string length(8, '\0');
-  while (Read(&length)) {
-    std::string request(Decode(length.data(), 8), '\0');
-    if (!Read(&request)) Fail("the input ends within a request");
+  std::string request;
+  while (ReadRequest(&request)) {
     const std::string answer = Answer(std::move(request), &race);
-    Write(Encode(answer.size()));
-    Write(answer);
-    std::fflush(stdout);
+    Write(Encode(answer.size()) + answer);
   }
 }

@@ -1,26 +1,16 @@
 //! What only tests and benches use: the oracle, strategies for test input, LevelDB itself.
 
 pub mod allocations;
-pub mod exchange;
 pub mod process;
 pub mod reference;
 pub mod runs;
 pub mod strategies;
+pub mod temp;
 pub mod ways;
 
-// The tools' own: how they read and write LevelDB's files, and replay its lookups.
-#[path = "../../tools/src/tests/replay.rs"]
-pub mod replay;
-#[path = "../../tools/src/table/mod.rs"]
-pub mod table;
-
-use std::env;
-use std::path::PathBuf;
-
-use leveldb_filter::{FilterBlockBuilder, FilterBlockReader, FilterPolicy};
+use leveldb_filter::FilterPolicy;
 
 use super::random;
-use table::{DataBlock, Table};
 
 /// A wrapper that knows nothing of hashes, so that builders keep its keys.
 pub struct OfKeys<P>(pub P);
@@ -39,11 +29,6 @@ impl<P: FilterPolicy> FilterPolicy for OfKeys<P> {
     }
 }
 
-/// Cargo's for tests and benches; the system's for examples.
-pub fn temp_dir() -> PathBuf {
-    option_env!("CARGO_TARGET_TMPDIR").map_or_else(env::temp_dir, PathBuf::from)
-}
-
 /// The filter that `policy` makes for `keys`, alone in its buffer.
 pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> Vec<u8> {
     let mut filter = Vec::new();
@@ -53,44 +38,6 @@ pub fn create_filter<P: FilterPolicy, K: AsRef<[u8]>>(policy: P, keys: &[K]) -> 
 
 pub fn slices<K: AsRef<[u8]>>(keys: &[K]) -> Vec<&[u8]> {
     keys.iter().map(AsRef::as_ref).collect()
-}
-
-/// Asserts that the table's filter block is rebuilt byte for byte, and that it matches every key;
-/// returns the keys.
-#[track_caller]
-pub fn assert_filters_are_rebuilt(
-    table: &Table<'_>,
-    policy: impl FilterPolicy + Copy,
-    base_lg: u8,
-) -> Vec<Vec<u8>> {
-    let filter_block = table.filter_block().unwrap().expect("a filter block");
-    assert_eq!(table.policy_names(), [policy.name()]);
-    let mut keys = Vec::new();
-    let reader = FilterBlockReader::new(policy, &filter_block);
-    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
-    builder.start_block(0);
-    for block in table.data_blocks() {
-        assert!(
-            reader.filter(block.offset()).is_some(),
-            "no filter for the block at {}",
-            block.offset()
-        );
-        for key in block_keys(table, block).unwrap() {
-            assert!(reader.key_may_match(block.offset(), &key), "the filter loses key {key:02x?}");
-            builder.add_key(&key);
-            keys.push(key);
-        }
-        builder.start_block(block.end);
-    }
-    assert!(builder.finish() == *filter_block, "the rebuilt filter block differs");
-    keys
-}
-
-/// All keys of a data block.
-pub fn block_keys(table: &Table<'_>, block: &DataBlock) -> std::io::Result<Vec<Vec<u8>>> {
-    let mut keys = Vec::new();
-    table.visit_keys_of(&mut table.key_budget(), block, |key| keys.push(key.to_vec()))?;
-    Ok(keys)
 }
 
 /// `len` pseudorandom bytes, the same in every run.
@@ -107,7 +54,16 @@ pub fn random_hashes(len: usize, seed: u64) -> Vec<u32> {
 
 /// A key for each hash.
 pub fn keys_with_hashes(hashes: &[u32]) -> Vec<[u8; 4]> {
-    hashes.iter().map(|&hash| random::key_with_hash(hash)).collect()
+    hashes.iter().map(|&hash| key_with_hash(hash)).collect()
+}
+
+/// A key whose `bloom_hash` is `hash`: for four bytes, every step of the hash can be inverted.
+pub fn key_with_hash(hash: u32) -> [u8; 4] {
+    let (m, seed): (u32, u32) = (0xc6a4a793, 0xbc9f1d34);
+    let inverse_of_m = 0xd8198e9b;
+    let h = hash ^ hash >> 16;
+    let h = h.wrapping_mul(inverse_of_m);
+    h.wrapping_sub(seed ^ m.wrapping_mul(4)).to_le_bytes()
 }
 
 /// A random number from 1 to `max`, with all orders of magnitude equally likely; `below(n)` draws a

@@ -7,6 +7,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs, process};
 
+use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+
+use super::slices;
+
 /// The running process, which ends when this is dropped.
 pub(crate) struct LevelDb {
     process: Child,
@@ -47,8 +51,13 @@ impl LevelDb {
     ///
     /// If the process does not answer; it has said why on stderr.
     pub(crate) fn ask(&mut self, request: &Request) -> Vec<u8> {
+        self.ask_with(request, &BloomFilterPolicy::default())
+    }
+
+    /// The same with a policy that is plugged into `LevelDB` if the request says so.
+    pub(crate) fn ask_with(&mut self, request: &Request, policy: &dyn FilterPolicy) -> Vec<u8> {
         self.send(&request.0)
-            .and_then(|()| self.receive())
+            .and_then(|()| self.receive(policy))
             .expect("an answer from LevelDB's process")
     }
 
@@ -58,13 +67,31 @@ impl LevelDb {
         pipe.write_all(request)
     }
 
-    fn receive(&mut self) -> std::io::Result<Vec<u8>> {
-        let mut len = [0; 8];
-        self.answers.read_exact(&mut len)?;
-        let len = usize::try_from(u64::from_le_bytes(len)).expect("fits into memory there");
-        let mut answer = vec![0; len];
-        self.answers.read_exact(&mut answer)?;
-        Ok(answer)
+    fn receive(&mut self, policy: &dyn FilterPolicy) -> std::io::Result<Vec<u8>> {
+        loop {
+            let len = self.receive_number()?;
+            if len != u64::MAX {
+                return self.receive_bytes(len);
+            }
+            let keys: std::io::Result<Vec<_>> = (0..self.receive_number()?)
+                .map(|_| self.receive_number().and_then(|len| self.receive_bytes(len)))
+                .collect();
+            let mut filter = Vec::new();
+            policy.create_filter(&slices(&keys?), &mut filter);
+            self.send(&filter)?;
+        }
+    }
+
+    fn receive_number(&mut self) -> std::io::Result<u64> {
+        let mut number = [0; 8];
+        self.answers.read_exact(&mut number)?;
+        Ok(u64::from_le_bytes(number))
+    }
+
+    fn receive_bytes(&mut self, len: u64) -> std::io::Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(len).expect("fits into memory there")];
+        self.answers.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 }
 
@@ -113,7 +140,7 @@ impl Request {
 fn compile(name: &str, options: &[&str]) -> Result<PathBuf, String> {
     // In the package's directory, where Cargo runs tests and benches.
     let source = Path::new("tests/leveldb/leveldb.cc");
-    let program = super::temp_dir().join(name);
+    let program = super::temp::temp_dir().join(name);
     let unfinished = program.with_extension(process::id().to_string());
     let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(&compiler)

@@ -1,71 +1,78 @@
 //! The command line, and how a command ends.
 
 use std::env;
-use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::database::Group;
-use crate::plan::Wish;
-use crate::terminal::{exit_code, is_broken_pipe, print};
-use crate::{inspect, rewrite};
+use crate::database::Database;
+use crate::inspect::inspect;
+use crate::rewrite::rewrite;
+use crate::terminal::{exit_code, print};
 
 const VERSION: &str = concat!("leveldb-filters ", env!("CARGO_PKG_VERSION"));
-const HELP: [&str; 5] = [
-    "A filter is a few bytes in memory that tell which keys a table cannot have. Where it fails,",
-    "lookups read blocks needlessly.",
-    "usage: leveldb-filters inspect DIR   how often those of a database do",
-    "usage: leveldb-filters rewrite DIR   gives a closed database better filters",
-    "`leveldb-filters inspect --help` and `leveldb-filters rewrite --help` have the options.",
+const HELP: [&str; 29] = [
+    "usage: leveldb-filters inspect [--] DIR",
+    "usage: leveldb-filters rewrite [--dry-run] [--] DIR",
+    "DIR is the directory of a LevelDB database, with CURRENT, MANIFEST-* and *.ldb or *.sst.",
+    "",
+    "inspect says whether its filters are bad, what rewrite would change, and what to do. It",
+    "writes nothing. Where a filter lets a key pass that its table lacks, a lookup reads a data",
+    "block needlessly. Lookups are those of LevelDB's Get, for up to 20,000 of the keys that have",
+    "a value now, and for the missing keys one step behind these: the last byte counts on, with a",
+    "carry, digits stay digits and letters letters. Which missing keys a program asks for, nobody",
+    "knows. Numbers of fewer than 300 lookups that ask a filter are left out (-), unless there are",
+    "no others.",
+    "",
+    "rewrite gives tables better filters, each for 512 KiB and 4,000 keys or more:",
+    "  1. Close the database. One whose LOCK is held is refused, but programs in other containers",
+    "     cannot be seen, nor one that opens it meanwhile.",
+    "  2. Back it up: cp -a DIR DIR.bak. Hard links are no backup: LevelDB appends to files.",
+    "  3. leveldb-filters rewrite DIR. With --dry-run it prints the same, and writes nothing.",
+    "Programs need no change, but LevelDB before 1.18 has another hash. Tables that LevelDB writes",
+    "later have its own filters again; compacting the whole range undoes all.",
+    "Each new file is written beside the old one, synced, read back, compared, and renamed if",
+    "nobody has changed the table. Length, owner and mode stay; ACLs, extended attributes and hard",
+    "links do not. Tables whose reads would not fall by a twentieth stay, and so do all if one",
+    "cannot be read or has filters that only its program knows. It takes memory for the largest",
+    "table four times.",
+    "",
+    "Exit status: 0 done, whatever the verdict; 2 wrong usage;",
+    "             1 no database, or it is open or changes; a table cannot be read or written, or",
+    "               its filters are damaged or hide its keys.",
+    "leveldb-filters --version says which this is.",
 ];
 
-/// What is printed, and for stderr what goes wrong.
-pub(crate) type Report = (Vec<String>, Vec<String>);
-
-/// Finds the tables that paths name, each time anew.
-pub(crate) type Find<'a> = dyn Fn() -> Result<Group, String> + 'a;
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Help,
+    Version,
+    Inspect(PathBuf),
+    Rewrite { directory: PathBuf, is_dry: bool },
+}
 
 pub(crate) fn main() -> ExitCode {
-    let mut args = env::args_os().skip(1);
-    let command = args.next().unwrap_or_default();
-    match &*command.to_string_lossy() {
-        "inspect" => run(&inspect::HELP, Options::parse(args, &["--tables"]), inspect::report),
-        "rewrite" => {
-            let options = Options::parse(args, &["--dry-run", "--add", "--bits-per-key"]);
-            run(&rewrite::HELP, options, rewrite::rewrite)
+    let (directory, dry_run) = match Request::parse(env::args_os().skip(1)) {
+        Ok(Request::Help) => return exit_code(print(&HELP)),
+        Ok(Request::Version) => return exit_code(print(&[VERSION])),
+        Ok(Request::Inspect(directory)) => (directory, None),
+        Ok(Request::Rewrite { directory, is_dry }) => (directory, Some(is_dry)),
+        Err(error) => {
+            complain(&error);
+            HELP[..2].iter().for_each(|line| complain(line));
+            return 2.into();
         }
-        "-h" | "--help" => exit_code(print(&HELP)),
-        "--version" => exit_code(print(&[VERSION])),
-        "" => refuse(&HELP, "no command is named"),
-        other => refuse(&HELP, &format!("unknown command {other:?}")),
-    }
-}
-
-/// Does what the options say, or prints the help.
-fn run(
-    help: &[&str],
-    options: Result<Option<Options>, String>,
-    report: impl Fn(&Find<'_>, &Options) -> Result<Report, String>,
-) -> ExitCode {
-    let options = match options {
-        Ok(Some(options)) => options,
-        Ok(None) => return exit_code(print(help)),
-        Err(error) => return refuse(help, &error),
     };
-    let causes = each_group(&options.paths, print, |find| report(find, &options));
-    for cause in &causes {
-        complain(cause);
+    let open = || Database::open(&directory);
+    match dry_run.map_or_else(|| inspect(&open), |is_dry| rewrite(&open, is_dry)) {
+        Err(error) => exit_code(Err(error.into())),
+        // What was done counts, though nobody reads of it.
+        Ok(report) => match exit_code(print(&report.lines)) {
+            ExitCode::SUCCESS => u8::from(report.is_bad).into(),
+            failure => failure,
+        },
     }
-    u8::from(!causes.is_empty()).into()
-}
-
-fn refuse(help: &[&str], error: &str) -> ExitCode {
-    complain(error);
-    help.iter().filter(|line| line.starts_with("usage: ")).for_each(|line| complain(line));
-    2.into()
 }
 
 fn complain(line: &str) {
@@ -73,103 +80,34 @@ fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// The line of this program to copy into a shell.
-pub(crate) fn line_of(command: &str, path: &str) -> String {
-    let program = env::args_os().next().unwrap_or_else(|| "leveldb-filters".into());
-    let quoted = |word: &str| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,=".contains(c);
-        let is_plain = word.chars().all(is_plain);
-        if is_plain { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    };
-    let dashes = if path.starts_with('-') { " --" } else { "" };
-    format!("{} {command}{dashes} {}", quoted(&program.to_string_lossy()), quoted(path))
-}
-
-/// Prints what `report` tells of each directory, and of each series of files between directories;
-/// returns what goes wrong. If printing fails, all is done and counts nevertheless.
-pub(crate) fn each_group(
-    paths: &[PathBuf],
-    mut print: impl FnMut(&[String]) -> Result<(), Box<dyn Error>>,
-    report: impl Fn(&Find<'_>) -> Result<Report, String>,
-) -> Vec<String> {
-    let (mut causes, mut printed) = (Vec::new(), Ok(()));
-    let mut is_first = true;
-    for paths in paths.chunk_by(|a, b| !a.is_dir() && !b.is_dir()) {
-        match report(&|| Group::of_paths(paths)) {
-            Ok((lines, of_group)) => {
-                if !lines.is_empty() && !mem::take(&mut is_first) {
-                    printed = printed.and_then(|()| print(&[String::new()]));
-                }
-                printed = printed.and_then(|()| print(&lines));
-                causes.extend(of_group);
-            }
-            Err(cause) => causes.push(cause),
-        }
-    }
-    match printed {
-        Err(error) if !is_broken_pipe(&*error) => causes.push(error.to_string()),
-        _ => (),
-    }
-    causes
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    /// Of `inspect`.
-    pub(crate) tables: bool,
-    /// Of `rewrite`, as what follows.
-    pub(crate) dry_run: bool,
-    pub(crate) wish: Wish,
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-impl Options {
-    /// Of a command that takes some of the options; `None` if help is asked for. All arguments
-    /// after `--` are paths.
-    pub(crate) fn parse(
-        args: impl IntoIterator<Item = OsString>,
-        taken: &[&str],
-    ) -> Result<Option<Self>, String> {
-        let (mut options, mut only_paths, mut help) = (Self::default(), false, false);
-        let mut args = args.into_iter();
-        while let Some(arg) = args.next() {
-            let is_option = arg.as_encoded_bytes().starts_with(b"-");
+impl Request {
+    /// All arguments after `--` are paths.
+    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let (mut words, mut is_dry, mut only_paths) = (Vec::new(), false, false);
+        for arg in args {
             match &*arg.to_string_lossy() {
-                "" => return Err("an empty argument is not a file name".into()),
-                _ if only_paths || !is_option => options.paths.push(arg.into()),
-                "--" => only_paths = true,
-                "-h" | "--help" => help = true,
-                option => match option.split_once('=') {
-                    Some(("--bits-per-key", bits)) if taken.contains(&"--bits-per-key") => {
-                        options.set("--bits-per-key", Some(bits.into()))?;
-                    }
-                    None if taken.contains(&option) => {
-                        let value = (option == "--bits-per-key").then(|| args.next()).flatten();
-                        options.set(option, value)?;
-                    }
-                    _ => return Err(format!("unknown option {option}")),
-                },
+                "" => return Err("an empty argument is no directory".into()),
+                "--" if !only_paths => only_paths = true,
+                "--dry-run" if !only_paths => is_dry = true,
+                "-h" | "--help" if !only_paths => return Ok(Self::Help),
+                "--version" if !only_paths => return Ok(Self::Version),
+                option if option.starts_with('-') && !only_paths => {
+                    return Err(format!("unknown option {option}"));
+                }
+                _ => words.push(arg),
             }
         }
-        match options.paths[..] {
-            _ if help => Ok(None),
-            [] => Err("no database or table is named".into()),
-            _ => Ok(Some(options)),
+        let mut words = words.into_iter();
+        let command = words.next().ok_or("no command is named")?;
+        let directory = words.next().map(PathBuf::from).ok_or("no database is named");
+        if words.next().is_some() {
+            return Err("name one database at a time".into());
         }
-    }
-
-    fn set(&mut self, option: &str, value: Option<OsString>) -> Result<(), String> {
-        match option {
-            "--tables" => self.tables = true,
-            "--dry-run" => self.dry_run = true,
-            "--add" => self.wish.adds = true,
-            _ => {
-                let bits = value.and_then(|value| value.to_str()?.parse().ok());
-                let bits = bits.filter(|bits| (1..=100).contains(bits));
-                let bits = bits.ok_or("--bits-per-key needs a number from 1 to 100")?;
-                self.wish.bits_per_key = Some(bits);
-            }
+        match &*command.to_string_lossy() {
+            "inspect" if is_dry => Err("inspect has no --dry-run: it writes nothing".into()),
+            "inspect" => Ok(Self::Inspect(directory?)),
+            "rewrite" => Ok(Self::Rewrite { directory: directory?, is_dry }),
+            other => Err(format!("unknown command {other:?}")),
         }
-        Ok(())
     }
 }

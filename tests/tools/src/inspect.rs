@@ -1,86 +1,94 @@
-//! `inspect`: a verdict on the filters of a database, and what `rewrite` would change.
+//! `inspect`: a verdict on the filters of a database, what `rewrite` would change, and what to do.
 
-use crate::command_line::{Find, Options, Report, line_of};
-use crate::database::Group;
-use crate::plan::Wish;
-use crate::report::{WRITTEN, figures, notes, title};
+use crate::database::Database;
+use crate::report::{
+    Open, Report, WRITTEN, compactions, figures, has_figures, reads_of_1000, title, unread,
+};
 use crate::survey::Survey;
-use crate::survey::inspection::Inspection;
 use crate::terminal::Progress;
-use crate::text::{long, wrapped};
+use crate::text::{line_of, part, wrapped};
+use crate::verdict::{Verdict, verdict};
 
-mod tables;
-mod verdict;
+/// Below this many reads per 1,000 lookups, a gain is not worth the while.
+const LEAST_GAIN: f64 = 10.0;
 
-pub(crate) const HELP: [&str; 13] = [
-    "A filter is a few bytes in memory that tell which keys a table cannot have. Where it fails,",
-    "lookups read data blocks needlessly: how often those of a database do, and why, and what",
-    "`rewrite` would change. Nothing is written.",
-    "usage: leveldb-filters inspect [--tables] [--] DIR|FILE...",
-    "  DIR       a database, closed; without a MANIFEST, only facts of its tables",
-    "  FILE      a table, or several: facts",
-    "  --tables  a line for each level and table, too",
-    "Lookups are those of LevelDB's Get, with its own policy. They ask for a sample of up to",
-    "20,000 of the database's keys, and for as many missing keys next to them.",
-    "Exit status: 0 all was read;",
-    "             1 something cannot be read, or filters are damaged, of an unknown policy,",
-    "               or reject keys of their own table;",
-    "             2 wrong usage.",
-];
+const NOTHING: &str = "Nothing to do.";
+/// With fewer bits per entry, filters let many keys pass that the hash tells apart.
+const ENOUGH_BITS: usize = 8;
 
-/// A report on what `find` finds, if that stays as it is.
-pub(crate) fn report(find: &Find<'_>, options: &Options) -> Result<Report, String> {
+const POLICY: &str = "set a filter policy of 10 bits per key, in plyvel bloom_filter_bits=10";
+/// Its plain `compact_range()` leaves the levels as they are.
+const COMPACT: &str =
+    "compact the whole range, in plyvel by db.compact_range(start=b'', stop=b'\\xff' * 9)";
+
+/// A report on the database, if that stays as it is.
+pub(crate) fn inspect(open: &Open<'_>) -> Result<Report, String> {
     let progress = Progress::start();
-    let group = find()?;
-    // What `rewrite` does if it may do all.
-    let wish = Wish { adds: true, ..Wish::default() };
-    let survey = Survey::of(&group, &wish, &progress);
-    if (Group { is_open: group.is_open, ..find()? }) != group {
-        return Err(format!("{}: {WRITTEN}", group.title()));
+    let database = open()?;
+    let survey = Survey::of(&database, &progress);
+    if (Database { is_open: database.is_open, ..open()? }) != database {
+        return Err(format!("{}: {WRITTEN}", database.name));
     }
-    // Of a single table that cannot be read, nothing is known but the cause.
-    let is_unknown = group.name.is_empty() && survey.read().next().is_none();
-    let lines = if is_unknown { Vec::new() } else { lines(&survey, options) };
-    Ok((lines, survey.named(survey.causes())))
+    let (verdict, words) = verdict(&survey);
+    let mut lines = wrapped(&title(&survey));
+    lines.extend(wrapped(&words));
+    lines.extend(unread(&survey));
+    if ![Verdict::Empty, Verdict::Unknown].contains(&verdict) {
+        lines.extend(figures(&survey));
+    }
+    if database.is_open {
+        lines.push("A program has it open, and may change it.".into());
+    }
+    if is_mostly_deleted(&survey) {
+        let [deletions, all] = deletions(&survey);
+        let deletions = part(deletions, all, "entries");
+        lines.push(format!("{deletions} are deletions: compacting helps more than filters."));
+    }
+    lines.extend(todo(&survey, verdict));
+    let is_bad = [Verdict::Unreadable, Verdict::Damaged, Verdict::Wrong].contains(&verdict);
+    Ok(Report { lines, is_bad })
 }
 
-fn lines(survey: &Survey<'_>, options: &Options) -> Vec<String> {
-    let group = survey.group;
-    let log_len = group.database.as_ref().map_or(0, |database| database.log_len);
-    let mut lines = title(survey);
-    if group.tables.is_empty() {
-        let log = if log_len > 0 { "all keys are in the log" } else { "and no keys in a log" };
-        lines = vec![format!("{}: no tables, {log}", group.title())];
-    }
-    lines.extend(verdict::verdict(survey).iter().flat_map(|line| wrapped(line)));
-    lines.extend(figures(survey));
-    lines.extend(verdict::reason(survey).iter().flat_map(|line| wrapped(line)));
-    if group.is_open {
-        lines.push("A program has it open, and may write more.".into());
-    } else if log_len > 0 {
-        lines.push(format!("Not counted: keys only in the log ({} bytes).", long(log_len)));
-    }
-    lines.extend(notes(survey, false));
-    lines.extend(advice(survey));
-    if options.tables {
-        lines.extend(tables::lines(survey));
-    }
-    lines
+/// How many entries are deletions, and how many there are.
+fn deletions(survey: &Survey<'_>) -> [usize; 2] {
+    [survey.sum(|table| table.num_deletions), survey.sum(|table| table.num_entries)]
 }
 
-/// The command that would do something to a database.
-fn advice(survey: &Survey<'_>) -> Vec<String> {
-    if survey.group.database.is_none() || survey.plans().next().is_none() {
-        return Vec::new();
-    }
-    let adds = survey.plans().any(|plan| plan.place.is_appended && plan.growth > 0);
-    let command = line_of(if adds { "rewrite --add" } else { "rewrite" }, &survey.group.name);
-    let which = match survey.has_figures() {
-        true => "such filters",
-        false if survey.read().any(Inspection::is_wrong) => "right filters",
-        false => "filters of longer ranges",
+/// Whether most entries are deletions or what these delete.
+fn is_mostly_deleted(survey: &Survey<'_>) -> bool {
+    let [deletions, all] = deletions(survey);
+    3 * deletions > all
+}
+
+fn todo(survey: &Survey<'_>, verdict: Verdict) -> Vec<String> {
+    let has_plans = survey.num_plans() > 0;
+    let [today, rewritten] =
+        [survey.today(), survey.rewritten()].map(|cost| reads_of_1000(survey, cost));
+    let gains = |kind| today[kind] - rewritten[kind] >= LEAST_GAIN;
+    let num_bits = survey.sum(|table| table.filters.num_bits);
+    let has_few_bits = num_bits / ENOUGH_BITS < survey.sum(|table| table.num_entries);
+    let todo = match verdict {
+        Verdict::Empty | Verdict::Unreadable | Verdict::Wrong | Verdict::Unknown => {
+            return Vec::new();
+        }
+        Verdict::NoFilters if today.iter().all(|&reads| reads < LEAST_GAIN) => NOTHING.into(),
+        Verdict::Problem if has_few_bits && !has_plans => format!("To do: {POLICY}, {COMPACT}."),
+        Verdict::NoFilters => format!("To do: {POLICY}, {COMPACT}."),
+        Verdict::Damaged if !has_plans => format!("To do: {COMPACT}."),
+        Verdict::Damaged => return rewrite(survey),
+        Verdict::Problem if has_plans => return rewrite(survey),
+        Verdict::Ok if gains(0) || gains(1) => return rewrite(survey),
+        Verdict::Problem | Verdict::Ok if is_mostly_deleted(survey) => format!("To do: {COMPACT}."),
+        Verdict::Problem | Verdict::Ok => NOTHING.into(),
     };
-    let todo = format!("To put {which} into its tables, close the database, then:");
-    let line = format!("{todo} {command}");
-    if line.chars().count() <= 100 { vec![line] } else { vec![todo, format!("  {command}")] }
+    wrapped(&todo)
+}
+
+fn rewrite(survey: &Survey<'_>) -> Vec<String> {
+    let compactions = compactions(survey).filter(|_| has_figures(survey));
+    let is_first = compactions.is_some() || is_mostly_deleted(survey);
+    let first = if is_first { format!("{COMPACT}, ") } else { String::new() };
+    let todo = format!("To do: {first}close the database, then:");
+    let command = format!("  {}", line_of("rewrite", &survey.database.name));
+    compactions.into_iter().chain(wrapped(&todo)).chain([command]).collect()
 }

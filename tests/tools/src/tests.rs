@@ -1,18 +1,19 @@
-//! Tests of the commands through their options and output, without a process, and of the parsers
-//! of LevelDB's files.
+//! Tests without a process, of the crate's filter blocks in LevelDB's tables, too.
 
 mod directories;
+mod faults;
+mod golden;
 mod inspect;
+mod leveldb;
 mod manifest;
 mod parser;
+mod replacing;
 mod replay;
 mod rewrite;
 
 use crate::random::words;
-// As `replay` calls it, which the crate's tests use, too.
-use crate::table;
 
-/// `len` bytes that look random, the same in every run.
+/// Bytes that are the same in every run.
 fn noise(len: usize, seed: u64) -> Vec<u8> {
     words(seed).flat_map(u64::to_le_bytes).take(len).collect()
 }

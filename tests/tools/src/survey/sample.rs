@@ -1,98 +1,194 @@
-//! The keys to look up: a sample of a database's own, and missing ones between them.
-//!
-//! However large the database and its keys are, memory holds only the sample, at most 64 MB with
-//! all that is made of it, and twice a table's index and a data block.
+//! The keys to look up: a sample of a database's own, and missing ones a step behind them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use leveldb_filter::bloom_hash;
 
-use super::drawn::{Key, MAX_BYTES, MAX_KEYS, drawn, find, in_range};
-use super::filters::TRAILER_LEN;
-use super::lookups::{Asked, Kinds, Lookup};
-use super::neighbours::{Neighbours, form, in_gaps, inside_gaps, longer};
-use crate::database::ranges::Ranges;
-use crate::table::Table;
-use crate::text::float;
+use super::cost::Counts;
+use super::filters::{filter_of, may_match};
+use crate::database::{Database, ListedTable};
+use crate::random::words;
+use crate::table::{Table, has_value, user_key};
 
-pub(crate) struct Sample<'a> {
-    pub(crate) ranges: Ranges<'a>,
-    /// In bytewise order.
-    keys: Kinds<Vec<Key>>,
-    /// The number of lookups of each kind: some missing keys are looked up repeatedly.
-    num_lookups: Kinds<f64>,
-    /// Whether the sample has all existing keys.
-    is_all: bool,
-    /// Whether the gaps between keys do not tell which missing ones are asked for.
-    pub(crate) is_guess: bool,
+/// How many keys of each kind a sample may have.
+const MAX_KEYS: usize = 20_000;
+/// Where keys are long, a sample has fewer.
+const MAX_BYTES: usize = 8 << 20;
+
+pub(crate) struct Sample {
+    /// Of each kind in bytewise order.
+    keys: [Vec<Key>; 2],
+    /// Whether it has all keys that exist.
+    pub(crate) is_all: bool,
+    /// Whether no filter is asked for a key one step on, so that missing ones are longer.
+    pub(crate) has_longer: bool,
 }
 
-impl<'a> Sample<'a> {
-    pub(crate) fn draw(ranges: Ranges<'a>) -> Self {
-        let (existing, is_all) = drawn(&ranges);
-        let (missing, is_guess) = missing(&ranges, &existing);
-        let keys = Kinds { missing, existing };
-        let num_lookups = keys.each_ref().map(|keys| float(num_lookups(keys)));
-        Self { ranges, keys, num_lookups, is_all, is_guess }
+struct Key {
+    bytes: Vec<u8>,
+    /// Where `Get` ends: the first table in its order that has an entry, and whether with a value.
+    newest: Option<(usize, bool)>,
+}
+
+impl Sample {
+    pub(crate) fn draw(database: &Database) -> Self {
+        let (drawn, is_all) = drawn(database);
+        let existing = find(database, drawn);
+        let existing: Vec<_> = existing.into_iter().filter(Key::exists).collect();
+        let missing = |keys: BTreeSet<_>| -> Vec<_> {
+            find(database, keys).into_iter().filter(|key| !key.exists()).collect()
+        };
+        let keys = || existing.iter().map(|key| &key.bytes[..]);
+        let mut next = missing(keys().filter_map(one_step_on).collect());
+        let is_asked = |table: &ListedTable| !in_range(table, &next).is_empty();
+        let has_longer = !database.tables.iter().any(is_asked);
+        if has_longer {
+            next = missing(keys().map(longer).collect());
+        }
+        Self { keys: [next, existing], is_all, has_longer }
     }
 
-    /// How many keys of each kind tell how many lookups read; infinite if there are no others.
-    pub(crate) fn num_telling(&self) -> Kinds<f64> {
-        let Kinds { missing, existing } = self.keys.each_ref().map(|keys| float(keys.len()));
-        Kinds { missing, existing: if self.is_all { f64::INFINITY } else { existing } }
+    /// How many lookups there are.
+    pub(crate) fn number(&self) -> Counts {
+        self.keys.each_ref().map(Vec::len)
     }
 
-    pub(crate) fn existing_keys(&self) -> impl Iterator<Item = Neighbours<'_>> {
-        self.keys.existing.iter().map(Key::neighbours)
-    }
-
-    /// The lookups that ask a table although it does not have the key.
-    pub(crate) fn asking(&self, i: usize, table: &Table<'_>) -> Asked {
-        let order = self.ranges.order(i);
-        self.keys.each_ref().zip(self.num_lookups).map(|(keys, num_lookups)| {
-            let lookup = |key: &Key| {
-                let place = table.place_of(&key.bytes, TRAILER_LEN)?;
-                Some(Lookup {
-                    share: float(key.number) / num_lookups,
-                    block_offset: table.data_blocks()[place].offset(),
-                    hash: bloom_hash(&key.bytes),
-                })
-            };
-            let in_range = &keys[in_range(&self.ranges, i, keys)];
-            let asking = in_range.iter().filter(|key| key.found_in.is_none_or(|at| order < at));
-            asking.filter_map(lookup).collect()
+    /// Of lookups that ask the `i`-th table, which lacks their key, how many read a data block.
+    pub(crate) fn reads(
+        &self,
+        (database, i): (&Database, usize),
+        table: &Table<'_>,
+        filter_block: Option<&[u8]>,
+    ) -> Counts {
+        let order = database.order(i);
+        let is_asked = |key: &&Key| key.newest.is_none_or(|(at, _)| order < at);
+        let is_read = |key: &&Key| {
+            let Some(place) = table.place_of(&key.bytes) else { return false };
+            let offset = table.data_blocks()[place].offset();
+            let filter = filter_block.and_then(|block| filter_of(block, offset));
+            filter.is_none_or(|filter| may_match(filter, bloom_hash(&key.bytes)))
+        };
+        self.keys.each_ref().map(|keys| {
+            let keys = keys[in_range(&database.tables[i], keys)].iter();
+            keys.filter(is_asked).filter(is_read).count()
         })
     }
 }
 
-fn num_lookups(keys: &[Key]) -> usize {
-    keys.iter().map(|key| key.number).sum()
+impl Key {
+    fn exists(&self) -> bool {
+        self.newest.is_some_and(|(_, has_value)| has_value)
+    }
 }
 
-/// Missing keys between the present ones of the same form, in order, and whether they are a guess.
-fn missing(ranges: &Ranges<'_>, present: &[Key]) -> (Vec<Key>, bool) {
-    let num_bytes: usize = present.iter().map(|key| key.bytes.len()).sum();
-    let max_keys = MAX_KEYS.min(MAX_BYTES.saturating_mul(present.len()) / num_bytes.max(1));
-    let mut by_form: Vec<_> = present.iter().map(Key::neighbours).collect();
-    by_form.sort_by_cached_key(|(key, _)| form(key));
-    // The later ways are for gaps of equal width, in which nothing tells what programs ask for.
-    let ways: [(Way, _); 3] = [(in_gaps, max_keys / 4), (inside_gaps, 1), (longer, 1)];
-    for (i, (way, least)) in ways.into_iter().enumerate() {
-        let alike = by_form.chunk_by(|(a, _), (b, _)| form(a) == form(b));
-        let mut numbers = BTreeMap::new();
-        for key in alike.flat_map(|alike| way(alike, max_keys * alike.len() / present.len())) {
-            *numbers.entry(key).or_insert(0) += 1;
+/// The next key of the same form: the last byte counts on, digits and letters stay such, with a
+/// carry. Between text and other bytes nothing is carried.
+pub(crate) fn one_step_on(key: &[u8]) -> Option<Vec<u8>> {
+    let mut next = key.to_vec();
+    let mut carries_text = false;
+    for byte in next.iter_mut().rev() {
+        if carries_text && !byte.is_ascii_alphanumeric() {
+            return None;
         }
-        let keys = numbers.into_iter();
-        let mut keys: Vec<_> = keys.map(|(key, number)| Key::new(key, number)).collect();
-        find(ranges, &mut keys, false);
-        keys.retain(|key| key.found_in.is_none());
-        if num_lookups(&keys) >= least.max(1) {
-            return (keys, i > 0);
+        *byte = match *byte {
+            b'9' => b'0',
+            b'z' => b'a',
+            b'Z' => b'A',
+            0xff => 0,
+            other => {
+                *byte = other + 1;
+                return Some(next);
+            }
+        };
+        carries_text |= *byte != 0;
+    }
+    None
+}
+
+/// The key with four bytes more, the same ones in every run.
+fn longer(key: &[u8]) -> Vec<u8> {
+    [key, &rank(key).to_le_bytes()[..4]].concat()
+}
+
+/// A pseudorandom number that depends on the bytes only.
+fn rank(bytes: &[u8]) -> u64 {
+    words(bloom_hash(bytes).to_u32().into()).next().expect("endless")
+}
+
+/// Does nothing for a table that cannot be read, which is told elsewhere.
+fn with_table(listed: &ListedTable, mut visit: impl FnMut(&Table<'_>)) {
+    if let Ok(file) = listed.read() {
+        let _ = Table::open(&file).map(|table| visit(&table));
+    }
+}
+
+/// The keys with values of the least ranks, and whether these are all.
+fn drawn(database: &Database) -> (BTreeSet<Vec<u8>>, bool) {
+    let (mut drawn, mut num_bytes, mut max_rank) = (BTreeSet::new(), 0, None);
+    let mut add = |key: &[u8]| {
+        let rank = rank(key);
+        if max_rank.is_some_and(|max| rank > max) {
+            return;
+        }
+        if drawn.insert((rank, key.to_vec())) {
+            num_bytes += key.len();
+        }
+        while drawn.len() > MAX_KEYS || num_bytes > MAX_BYTES {
+            let Some((highest, key)) = drawn.pop_last() else { break };
+            num_bytes -= key.len();
+            max_rank = Some(highest);
+        }
+    };
+    for listed in &database.tables {
+        with_table(listed, |table| {
+            let _ = table.visit(table.data_blocks(), |_, key| {
+                if has_value(key) {
+                    add(user_key(key));
+                }
+            });
+        });
+    }
+    (drawn.into_iter().map(|(_, key)| key).collect(), max_rank.is_none())
+}
+
+/// The sorted keys that are in a table's range.
+fn in_range(listed: &ListedTable, keys: &[Key]) -> Range<usize> {
+    let start = keys.partition_point(|key| key.bytes < listed.contents.smallest);
+    let end = keys.partition_point(|key| key.bytes <= listed.contents.largest);
+    start..end.max(start)
+}
+
+/// Finds the newest entry of each key.
+fn find(database: &Database, keys: BTreeSet<Vec<u8>>) -> Vec<Key> {
+    let mut keys: Vec<_> = keys.into_iter().map(|bytes| Key { bytes, newest: None }).collect();
+    for (i, listed) in database.tables.iter().enumerate() {
+        let in_range = in_range(listed, &keys);
+        let keys = &mut keys[in_range];
+        if !keys.is_empty() {
+            with_table(listed, |table| find_in(table, database.order(i), keys));
         }
     }
-    (Vec::new(), false)
+    keys
 }
 
-/// Makes keys that may be missing, at most this many.
-type Way = fn(&[Neighbours<'_>], usize) -> Vec<Vec<u8>>;
+fn find_in(table: &Table<'_>, order: usize, mut keys: &mut [Key]) {
+    while let Some(place) = keys.first().and_then(|key| table.place_of(&key.bytes)) {
+        let num_there = keys.partition_point(|key| table.place_of(&key.bytes) <= Some(place));
+        let there;
+        (there, keys) = keys.split_at_mut(num_there);
+        let mut i = 0;
+        let _ = table.visit(&table.data_blocks()[place..=place], |_, entry| {
+            while there.get(i).is_some_and(|key| key.bytes[..] < *user_key(entry)) {
+                i += 1;
+            }
+            // In a table, the newest entry of a key comes first.
+            let is_it = |key: &&mut Key| key.bytes == user_key(entry);
+            if let Some(key) = there.get_mut(i).filter(is_it) {
+                if key.newest.is_none_or(|(at, _)| order < at) {
+                    key.newest = Some((order, has_value(entry)));
+                }
+            }
+        });
+    }
+}

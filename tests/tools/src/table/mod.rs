@@ -1,217 +1,183 @@
-//! A reader of LevelDB's table files, and of the MANIFEST that names them: only what is needed to
-//! inspect filters. `writer` and `replace` change tables, and hold whole files.
+//! A reader of LevelDB's tables, and a writer of their filters.
 //!
-//! Any bytes yield an answer or an error. Time is linear in the length of the file and of its keys,
-//! whose total length is limited; a reader's memory holds the index block and one data block.
+//! Any bytes yield an answer or an error. Time is linear in the length of the file and of its keys;
+//! memory holds the file, its index, and one data block.
 //!
 //! Mirrors `table/format.cc` and `table/table.cc`.
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 
-use block::{BlockHandle, KeyBudget};
-pub(crate) use source::Source;
+use leveldb_filter::BloomFilterPolicy;
+
+use block::BlockHandle;
 
 pub(crate) mod block;
 pub(crate) mod crc32c;
-pub(crate) mod directory;
 pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod replace;
 pub(crate) mod snappy;
-mod source;
 pub(crate) mod varint;
 pub(crate) mod writer;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
-/// The magic number of `RocksDB`'s block-based tables, since format version 1.
-const ROCKSDB_MAGIC: u64 = 0x88e241b785f4cff7;
+
+/// `LevelDB` reads filters of the first name, goleveldb those of the second.
+pub(crate) const NAMES: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
 
 /// Two block handles, padded, and the magic number.
-const FOOTER_LEN: usize = 48;
+pub(crate) const FOOTER_LEN: usize = 48;
 
-/// A table whose footer, metaindex block and index block have been read.
-#[derive(Debug)]
+/// After an internal key's user key: its type, and a sequence number.
+const KEY_TRAILER_LEN: usize = 8;
+/// The type of an entry that has a value; the other is a deletion.
+const VALUE: u8 = 1;
+
+/// A database's table whose footer, metaindex block and index block have been read.
 pub(crate) struct Table<'a> {
-    source: Source<'a>,
-    filter: Option<FilterEntry>,
-    /// How many blocks the metaindex block names, each counted once.
+    file: &'a [u8],
+    metaindex: BlockHandle,
+    index: BlockHandle,
+    /// The policy's name, and where its filters are if that can be read.
+    filters: Option<(String, Option<BlockHandle>)>,
+    /// How many blocks the metaindex block names.
     num_meta_blocks: usize,
     data_blocks: Vec<DataBlock>,
 }
 
 /// Where a data block lies in the file and among the keys.
-#[derive(Debug)]
 pub(crate) struct DataBlock {
     handle: BlockHandle,
-    /// The offset just after the block and its trailer.
-    pub(crate) end: u64,
+    /// With its trailer.
+    range: Range<usize>,
     /// At or after every key of this block, and before every key of the next.
-    pub(crate) index_key: Vec<u8>,
+    index_key: Vec<u8>,
 }
 
-/// The filter's entry in the metaindex block.
-#[derive(Debug)]
-struct FilterEntry {
-    policy_names: Vec<String>,
-    handle: Option<BlockHandle>,
+/// Filters as `LevelDB` takes them from a table unless it has `paranoid_checks`.
+pub(crate) struct StoredFilters<'a> {
+    pub(crate) policy_name: &'a str,
+    /// Empty if nothing can be taken.
+    pub(crate) contents: Cow<'a, [u8]>,
+    /// Whether a checksum is wrong.
+    pub(crate) is_damaged: bool,
+}
+
+/// An internal key without its trailer.
+pub(crate) fn user_key(internal_key: &[u8]) -> &[u8] {
+    &internal_key[..internal_key.len().saturating_sub(KEY_TRAILER_LEN)]
+}
+
+/// Whether an internal key is that of an entry with a value, no deletion.
+pub(crate) fn has_value(internal_key: &[u8]) -> bool {
+    internal_key.get(user_key(internal_key).len()) == Some(&VALUE)
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn open(source: impl Into<Source<'a>>) -> io::Result<Self> {
-        let source = source.into();
-        let (metaindex, index) = read_footer(source)?;
-        let (filter, num_meta_blocks) = read_metaindex(source, metaindex)?;
-        Ok(Self { source, filter, num_meta_blocks, data_blocks: read_index(source, index)? })
+    pub(crate) fn open(file: &'a [u8]) -> io::Result<Self> {
+        let no_table = || corrupt("not a LevelDB table, or a truncated one");
+        let (metaindex, index) = read_footer(file).ok_or_else(no_table)?;
+        let (filters, num_meta_blocks) = read_metaindex(file, metaindex);
+        let data_blocks = read_index(file, index)?;
+        Ok(Self { file, metaindex, index, filters, num_meta_blocks, data_blocks })
     }
 
-    /// The policies of the filter block, even if it cannot be read; none if there is none. Several
-    /// if the metaindex block has several entries for one block.
-    pub(crate) fn policy_names(&self) -> &[String] {
-        self.filter.as_ref().map_or(&[], |of| &of.policy_names)
-    }
-
-    /// The filter block that the metaindex block names first.
-    pub(crate) fn filter_block(&self) -> io::Result<Option<Cow<'a, [u8]>>> {
-        let Some(FilterEntry { handle, .. }) = &self.filter else { return Ok(None) };
-        handle.ok_or_else(corrupt_handle)?.read(self.source).map(Some)
-    }
-
-    /// What `LevelDB` takes for the filter block unless it has `paranoid_checks`; `None` if it can
-    /// take nothing.
-    pub(crate) fn unchecked_filter_block(&self) -> Option<Cow<'a, [u8]>> {
-        self.filter.as_ref()?.handle?.read_unchecked(self.source).ok()
+    /// `None` if the metaindex block names none.
+    pub(crate) fn filters(&self) -> Option<StoredFilters<'_>> {
+        let (policy_name, handle) = self.filters.as_ref()?;
+        let contents = handle.and_then(|handle| handle.read_unchecked(self.file).ok());
+        let is_damaged = self.metaindex.is_damaged(self.file)
+            || contents.is_none()
+            || handle.is_none_or(|handle| handle.is_damaged(self.file));
+        Some(StoredFilters { policy_name, contents: contents.unwrap_or_default(), is_damaged })
     }
 
     pub(crate) fn data_blocks(&self) -> &[DataBlock] {
         &self.data_blocks
     }
 
-    /// The limit on the total length of the table's keys.
-    pub(crate) fn key_budget(&self) -> KeyBudget {
-        KeyBudget::of_data(self.source.len())
+    /// The data block that a lookup of a key reads, in bytewise order; `None` if there is none.
+    pub(crate) fn place_of(&self, key: &[u8]) -> Option<usize> {
+        let is_before = |block: &DataBlock| user_key(&block.index_key) < key;
+        let place = self.data_blocks.partition_point(is_before);
+        Some(place.min(self.data_blocks.len().checked_sub(1)?))
     }
 
-    /// The place of the data block that a lookup of a database's key reads, in bytewise order;
-    /// `None` if there is no block.
-    pub(crate) fn place_of(&self, user_key: &[u8], trailer_len: usize) -> Option<usize> {
-        let is_before = |DataBlock { index_key, .. }: &DataBlock| {
-            index_key[..index_key.len().saturating_sub(trailer_len)] < *user_key
-        };
-        let last = self.data_blocks.len().checked_sub(1)?;
-        Some(self.data_blocks.partition_point(is_before).min(last))
-    }
-
-    /// Visits all keys, each with its data block, up to where one is corrupt.
-    pub(crate) fn visit_keys(&self, mut visit: impl FnMut(&DataBlock, &[u8])) -> io::Result<()> {
-        let mut budget = self.key_budget();
-        self.data_blocks
-            .iter()
-            .try_for_each(|block| self.visit_keys_of(&mut budget, block, |key| visit(block, key)))
-    }
-
-    /// Visits the keys of a data block in order, as long as the budget lasts.
-    pub(crate) fn visit_keys_of(
+    /// Visits the internal keys of these data blocks in order, each with its block, up to where one
+    /// is corrupt.
+    pub(crate) fn visit(
         &self,
-        budget: &mut KeyBudget,
-        block: &DataBlock,
-        mut visit: impl FnMut(&[u8]),
+        blocks: &[DataBlock],
+        mut visit: impl FnMut(&DataBlock, &[u8]),
     ) -> io::Result<()> {
-        block.handle.visit_entries(self.source, budget, |key, _value| visit(key))
+        blocks.iter().try_for_each(|block| {
+            let contents = block.handle.read(self.file)?;
+            block.handle.visit_entries(&contents, |key, _| visit(block, key))
+        })
     }
 }
 
 impl DataBlock {
     pub(crate) fn offset(&self) -> u64 {
-        self.handle.offset
+        self.range.start as u64
+    }
+
+    /// The offset just after the block and its trailer.
+    pub(crate) fn end(&self) -> u64 {
+        self.range.end as u64
     }
 }
 
 /// Why bytes are not what they should be.
-fn corrupt(why: impl Into<String>) -> io::Error {
+pub(crate) fn corrupt(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.into())
 }
 
-fn corrupt_handle() -> io::Error {
-    corrupt("the handle of a block is corrupt")
-}
-
 /// Where the metaindex block and the index block lie.
-fn read_footer(source: Source<'_>) -> io::Result<(BlockHandle, BlockHandle)> {
-    let too_short = || {
-        let len = source.len();
-        corrupt(format!("not a LevelDB table: {len} bytes are too few for its 48-byte footer"))
-    };
-    let start = source.len().checked_sub(FOOTER_LEN as u64).ok_or_else(too_short)?;
-    let footer = source.read(start, FOOTER_LEN as u64)?;
-    let (mut handles, magic) = footer.split_last_chunk().ok_or_else(too_short)?;
-    match u64::from_le_bytes(*magic) {
-        MAGIC => (),
-        ROCKSDB_MAGIC => {
-            return Err(corrupt("a table of RocksDB in its own format, which LevelDB cannot read"));
-        }
-        _ => {
-            let why = "not a LevelDB table, or a truncated one: no magic number at the end";
-            return Err(corrupt(why));
-        }
-    }
-    let mut handle =
-        || BlockHandle::decode(&mut handles).ok_or_else(|| corrupt("the footer is corrupt"));
-    Ok((handle()?, handle()?))
+fn read_footer(file: &[u8]) -> Option<(BlockHandle, BlockHandle)> {
+    let (_, footer) = file.split_last_chunk::<FOOTER_LEN>()?;
+    let (mut handles, magic) = footer.split_at(FOOTER_LEN - size_of::<u64>());
+    let handles = (BlockHandle::decode(&mut handles)?, BlockHandle::decode(&mut handles)?);
+    (magic == MAGIC.to_le_bytes()).then_some(handles)
 }
 
-/// The first filter's entry, and the number of all blocks.
+/// The filters, and the number of all blocks that are named: as far as can be read, since `LevelDB`
+/// does without the others.
 fn read_metaindex(
-    source: Source<'_>,
-    handle: BlockHandle,
-) -> io::Result<(Option<FilterEntry>, usize)> {
-    let (mut filter, mut number): (Option<FilterEntry>, _) = (None, 0);
-    let mut budget = KeyBudget::of_index(handle);
-    handle.visit_entries(source, &mut budget, |key, mut value| {
-        let name = key.strip_prefix(b"filter.");
-        let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-        let handle = BlockHandle::decode(&mut value);
-        match (&mut filter, name) {
-            // The same block under another name, as `writer` makes it.
-            (Some(first), Some(name)) if first.handle == handle => {
-                return first.policy_names.push(name);
-            }
-            (None, Some(name)) => filter = Some(FilterEntry { policy_names: vec![name], handle }),
-            _ => (),
-        }
-        number += 1;
-    })?;
-    Ok((filter, number))
+    file: &[u8],
+    metaindex: BlockHandle,
+) -> (Option<(String, Option<BlockHandle>)>, usize) {
+    let mut entries = Vec::new();
+    if let Ok(contents) = metaindex.read_unchecked(file) {
+        let _ = metaindex.visit_entries(&contents, |key, mut value| {
+            entries.push((key.to_vec(), BlockHandle::decode(&mut value)));
+        });
+    }
+    let number = entries.len();
+    let filters = entries.into_iter().filter_map(|(key, handle)| {
+        let name = String::from_utf8_lossy(key.strip_prefix(b"filter.")?).into_owned();
+        Some((name, handle))
+    });
+    let place = |name: &str| NAMES.iter().position(|&one| one == name).unwrap_or(NAMES.len());
+    (filters.min_by_key(|(name, _)| place(name)), number)
 }
 
 /// The data blocks of an index, each after the one before it: an index that repeated a block would
 /// make a small file a large one.
-fn read_index(source: Source<'_>, handle: BlockHandle) -> io::Result<Vec<DataBlock>> {
-    let mut blocks: Vec<DataBlock> = Vec::new();
-    let mut outcome = Ok(());
-    let mut budget = KeyBudget::of_index(handle);
-    handle.visit_entries(source, &mut budget, |key, value| {
-        if outcome.is_ok() {
-            let block = next_block(source.len(), blocks.last(), key, value);
-            outcome = block.map(|block| blocks.push(block));
+fn read_index(file: &[u8], index: BlockHandle) -> io::Result<Vec<DataBlock>> {
+    let (mut blocks, mut is_right): (Vec<DataBlock>, _) = (Vec::new(), true);
+    index.visit_entries(&index.read(file)?, |key, mut value| {
+        let end = blocks.last().map_or(0, |block| block.range.end);
+        let handle = BlockHandle::decode(&mut value).filter(|_| is_right);
+        let range = handle.and_then(|handle| handle.range(file).ok());
+        match handle.zip(range).filter(|(_, range)| end <= range.start) {
+            Some((handle, range)) => {
+                blocks.push(DataBlock { handle, range, index_key: key.to_vec() });
+            }
+            None => is_right = false,
         }
     })?;
-    outcome.map(|()| blocks)
-}
-
-fn next_block(
-    file_len: u64,
-    previous: Option<&DataBlock>,
-    key: &[u8],
-    mut value: &[u8],
-) -> io::Result<DataBlock> {
-    let handle = BlockHandle::decode(&mut value).ok_or_else(corrupt_handle)?;
-    let BlockHandle { offset, size } = handle;
-    let end = handle.end().filter(|&end| end <= file_len).ok_or_else(|| {
-        corrupt(format!("a block of {size} bytes at offset {offset} reaches outside the file"))
-    })?;
-    if previous.is_some_and(|previous| offset < previous.end) {
-        return Err(corrupt(format!("the data block at offset {offset} overlaps an earlier one")));
-    }
-    Ok(DataBlock { handle, end, index_key: key.to_vec() })
+    if is_right { Ok(blocks) } else { Err(corrupt("the index block is corrupt")) }
 }

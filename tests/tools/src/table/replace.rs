@@ -1,89 +1,63 @@
-//! Replaces the filters of a table's file so that a crash leaves the old file or the new one, both
-//! whole.
+//! Replaces a table's filters so that a crash leaves the old file or the new one, both whole.
 
 use std::error::Error;
-use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::process;
+use std::time::SystemTime;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
-use super::Table;
-use super::writer::{has_data_of, with_filters_appended, with_filters_in_place};
+use super::writer::Layout;
+use super::{Table, user_key};
 
-/// Of temporary files: `LevelDB` deletes those with numbers that no table has when it opens a
-/// database, and its own do not begin so.
+/// What stands around our process's number in the names of temporary files. `LevelDB` deletes those
+/// with numbers that no table has when it opens a database, and its own do not begin so.
 const TEMPORARY: [&str; 2] = ["000000", ".dbtmp"];
-const NOT_RENAMED: &str = "the new file cannot take its place, so the old one stays: run again";
-pub(crate) const LINK: &str = "a symbolic link: name the directory that it leads to";
-const CHANGED: &str = "it has changed meanwhile: close the database";
+const CHANGED: &str = "another program has changed it meanwhile";
 const WRONG: &str = "the new file proved wrong, so the old one stays";
 
-/// goleveldb reads filters of the first name, `LevelDB` of the second; both name the same filters.
-pub(crate) const NAMES: [&str; 2] = [BloomFilterPolicy::GOLEVELDB_NAME, BloomFilterPolicy::NAME];
-
-/// Where a Bloom filter block goes, and which part of keys it is of.
-#[derive(Clone, Copy)]
-pub(crate) struct Filters {
-    /// One of [`NAMES`], or both.
-    pub(crate) policy_names: &'static [&'static str],
-    pub(crate) is_appended: bool,
-    pub(crate) trailer_len: usize,
-}
-
-/// Tells a file from others that took its place, and from itself after a change: its length, when
-/// it was modified, device and inode, and when anything of it changed.
+/// Tells a file from others in its place, and from itself after a change: its length, when it was
+/// modified, device and inode, and when anything of it changed.
 pub(crate) type Version = (u64, Option<SystemTime>, [u64; 2], [i64; 2]);
 
-fn version(of: &Metadata) -> Version {
+pub(crate) fn version(path: &Path) -> io::Result<Version> {
+    let of = fs::symlink_metadata(path)?;
+    if of.is_symlink() {
+        return Err(io::Error::other("a symbolic link"));
+    }
     #[cfg(unix)]
     let (place, changed) = ([of.dev(), of.ino()], [of.ctime(), of.ctime_nsec()]);
     #[cfg(not(unix))]
     let (place, changed) = ([0; 2], [0; 2]);
-    (of.len(), of.modified().ok(), place, changed)
+    Ok((of.len(), of.modified().ok(), place, changed))
 }
 
-/// The bytes of a table's file that may be replaced as long as it has this version.
-pub(crate) fn read(path: &Path) -> Result<(Vec<u8>, Version), Box<dyn Error>> {
-    let metadata = fs::symlink_metadata(path)?;
-    if metadata.is_symlink() {
-        return Err(LINK.into());
-    }
-    Ok((fs::read(path)?, version(&metadata)))
+/// Puts the filter block that `make` makes into a table's file that has this version.
+pub(crate) fn put_filters(
+    (path, version): (&Path, Version),
+    make: impl FnOnce(&Table<'_>) -> io::Result<Vec<u8>>,
+) -> Result<(), Box<dyn Error>> {
+    let old = fs::read(path)?;
+    let table = Table::open(&old)?;
+    let new = Layout::of(&table).and_then(|layout| layout.with_filters(&make(&table).ok()?));
+    replace((path, version), &new.ok_or(CHANGED)?, |new| check(&old, new))
 }
 
-impl Filters {
-    /// Puts the filter block that `make` makes into the table's file.
-    pub(crate) fn put(
-        &self,
-        path: &Path,
-        make: impl FnOnce(&Table<'_>) -> Result<Vec<u8>, Box<dyn Error>>,
-    ) -> Result<(), Box<dyn Error>> {
-        let (old, version) = read(path)?;
-        let table = Table::open(&old)?;
-        let put = if self.is_appended { with_filters_appended } else { with_filters_in_place };
-        let new = put(&table, &old, self.policy_names, &make(&table)?)?.ok_or(CHANGED)?;
-        replace((path, version), &new, |new| self.check(&old, new))
-    }
-
-    /// Whether the new file has all keys and values where they were, and filters that match each.
-    fn check(&self, old: &[u8], new: &[u8]) -> Result<(), Box<dyn Error>> {
-        let table = Table::open(new)?;
-        let filters = table.filter_block()?.ok_or(WRONG)?;
-        let mut is_right = has_data_of(old, new)?
-            && table.policy_names() == self.policy_names
-            && (self.is_appended || new.len() == old.len());
-        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters[..]);
-        table.visit_keys(|block, key| {
-            let user_key = &key[..key.len().saturating_sub(self.trailer_len)];
-            is_right &= reader.key_may_match(block.offset(), user_key);
-        })?;
-        if is_right { Ok(()) } else { Err(WRONG.into()) }
-    }
+/// Whether the new file has all keys and values where they were, and filters that match each.
+pub(crate) fn check(old: &[u8], new: &[u8]) -> Result<(), Box<dyn Error>> {
+    let [before, after] = [Table::open(old)?, Table::open(new)?];
+    let mut is_right =
+        Layout::of(&before).zip(Layout::of(&after)).is_some_and(|(old, new)| old.is_like(&new));
+    let filters = after.filters().filter(|filters| !filters.is_damaged).ok_or(WRONG)?;
+    let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filters.contents[..]);
+    after.visit(after.data_blocks(), |block, key| {
+        is_right &= reader.key_may_match(block.offset(), user_key(key));
+    })?;
+    if is_right { Ok(()) } else { Err(WRONG.into()) }
 }
 
 /// Writes the contents beside the file, syncs them, reads them back to check them, and renames, if
@@ -95,15 +69,15 @@ pub(crate) fn replace(
     contents: &[u8],
     check: impl FnOnce(&[u8]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
-    let (file, temporary) = create_in(path.parent().unwrap_or(path))?;
+    let temporary = path.with_file_name(TEMPORARY.join(&process::id().to_string()));
+    let file = create(&temporary).map_err(|error| format!("no file can be made there: {error}"))?;
     let replaced = write(file, contents, path)
         .map_err(|error| format!("the new file cannot be written: {error}").into())
         .and_then(|()| check(&fs::read(&temporary)?))
         // Nothing slow may come in between: freeing what was read back takes milliseconds.
         .and_then(|()| {
-            let is_same = version(&fs::symlink_metadata(path)?) == old;
-            let renamed = is_same.then(|| fs::rename(&temporary, path)).ok_or(CHANGED)?;
-            renamed.map_err(|error| format!("{NOT_RENAMED}: {error}").into())
+            let is_same = version(path)? == old;
+            Ok(is_same.then(|| fs::rename(&temporary, path)).ok_or(CHANGED)??)
         });
     if replaced.is_err() {
         let _ = fs::remove_file(&temporary);
@@ -111,36 +85,11 @@ pub(crate) fn replace(
     replaced
 }
 
-/// Tries whether a file can be made in the directory.
-pub(crate) fn prepare(directory: &Path) -> Result<(), Box<dyn Error>> {
-    Ok(fs::remove_file(create_in(directory)?.1)?)
-}
-
-/// What interrupted runs left in the directory.
-pub(crate) fn left_over(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let paths = fs::read_dir(directory.join("."))?.map(|entry| Ok(entry?.path()));
-    let is_temporary = |path: &PathBuf| {
-        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        name.starts_with(TEMPORARY[0]) && name.ends_with(TEMPORARY[1])
-    };
-    paths.filter(|path| path.as_ref().map_or(true, is_temporary)).collect()
-}
-
-/// A temporary file of a name that nobody else has: if another run removes it, renaming fails.
-fn create_in(directory: &Path) -> Result<(File, PathBuf), Box<dyn Error>> {
-    let number = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
-    let temporary = directory.join(TEMPORARY.join(&number.to_string()));
+fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     options.mode(0o600);
-    let file = options.write(true).create_new(true).open(&temporary);
-    Ok((file.map_err(|error| format!("no file can be made beside it: {error}"))?, temporary))
-}
-
-/// Makes new names outlive a crash, too.
-pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
-    // The current one has an empty name.
-    if cfg!(unix) { File::open(directory.join("."))?.sync_all() } else { Ok(()) }
+    options.write(true).create_new(true).open(path)
 }
 
 fn write(mut file: File, contents: &[u8], path: &Path) -> Result<(), Box<dyn Error>> {
@@ -156,4 +105,27 @@ fn write(mut file: File, contents: &[u8], path: &Path) -> Result<(), Box<dyn Err
     }
     file.set_permissions(old.permissions())?;
     Ok(file.sync_all()?)
+}
+
+/// What interrupted runs left in the directory; not what a running one has there.
+pub(crate) fn left_over(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(directory)?.map(|entry| Ok(entry?.path()));
+    let is_left_over = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_prefix(TEMPORARY[0]).and_then(|rest| rest.strip_suffix(TEMPORARY[1]));
+        let number = name.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        number.is_some_and(|number| !is_running(number))
+    };
+    paths.filter(|path| path.as_ref().map_or(true, is_left_over)).collect()
+}
+
+/// Whether another process has this number, or that cannot be known.
+fn is_running(number: &str) -> bool {
+    let processes = Path::new("/proc");
+    let is_own = number == process::id().to_string();
+    !is_own && (!processes.join("self").exists() || processes.join(number).exists())
+}
+
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }

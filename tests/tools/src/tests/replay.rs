@@ -1,111 +1,80 @@
 //! Lookups in a database, replayed key by key.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
-// Of the tools, or of the crate's tests, which use this file, too.
-use super::table::directory::read_manifest;
-use super::table::manifest::Contents;
-use super::table::{DataBlock, Table};
+use super::directories::read;
+use crate::database::Database;
+use crate::survey::sample::one_step_on;
+use crate::table::{Table, has_value, user_key};
 
-/// After an internal key's user key: its sequence number and type.
-const TRAILER_LEN: usize = 8;
-
-/// A database as `Get` sees it.
-pub(crate) struct Replay {
-    /// By level and number, in `Get`'s order.
-    tables: BTreeMap<(u32, u64), ReplayedTable>,
-    /// Each with its newest trailer, and with how many tables `Get` may ask before it finds it.
-    keys: BTreeMap<Vec<u8>, (u64, usize)>,
-}
+/// Tables as `Get` asks them.
+pub(super) struct Replay(Vec<ReplayedTable>);
 
 struct ReplayedTable {
-    contents: Contents,
-    blocks: Vec<ReplayedBlock>,
-    filter_block: Vec<u8>,
-}
-
-struct ReplayedBlock {
-    offset: u64,
-    keys: Vec<Vec<u8>>,
-    index_key: Vec<u8>,
+    range: [Vec<u8>; 2],
+    file: Vec<u8>,
+    /// Each key with whether its newest entry has a value.
+    keys: BTreeMap<Vec<u8>, bool>,
 }
 
 impl Replay {
-    pub(crate) fn of(directory: &Path) -> Self {
-        let manifest = read_manifest(directory).unwrap().expect("a MANIFEST");
-        let replayed = |((level, number), contents)| {
-            let file = fs::read(directory.join(format!("{number:06}.ldb"))).unwrap();
+    pub(super) fn of(directory: &Path) -> Self {
+        let listed = Database::open(directory).unwrap().tables;
+        let num_in_level_0 = listed.iter().filter(|table| table.level == 0).count();
+        let replayed = listed.into_iter().map(|listed| {
+            let (file, mut keys) = (read(&listed.path), BTreeMap::new());
             let table = Table::open(&file).unwrap();
-            let blocks = table.data_blocks().iter().map(|block| ReplayedBlock {
-                offset: block.offset(),
-                keys: keys_of(&table, block),
-                index_key: block.index_key.clone(),
-            });
-            let blocks = blocks.collect();
-            let filter_block = table.filter_block().unwrap().unwrap_or_default().into_owned();
-            // `Get` consults the newest table of level 0 first.
-            let place = (level, if level == 0 { u64::MAX - number } else { number });
-            (place, ReplayedTable { contents, blocks, filter_block })
+            let add = |_: &_, key: &[u8]| {
+                keys.entry(user_key(key).to_vec()).or_insert(has_value(key));
+            };
+            table.visit(table.data_blocks(), add).unwrap();
+            let range = [listed.contents.smallest, listed.contents.largest];
+            ReplayedTable { range, file, keys }
+        });
+        let mut tables: Vec<_> = replayed.collect();
+        tables[..num_in_level_0].reverse();
+        Self(tables)
+    }
+
+    fn exists(&self, key: &[u8]) -> bool {
+        self.0.iter().find_map(|table| table.keys.get(key)).is_some_and(|&has_value| has_value)
+    }
+
+    /// The keys one step behind existing ones that do not exist, and all that do.
+    pub(super) fn keys(&self) -> [Vec<Vec<u8>>; 2] {
+        let all: BTreeSet<_> = self.0.iter().flat_map(|table| table.keys.keys()).collect();
+        let existing: Vec<_> = all.into_iter().filter(|key| self.exists(key)).cloned().collect();
+        let next: BTreeSet<_> = existing.iter().filter_map(|key| one_step_on(key)).collect();
+        [next.into_iter().filter(|key| !self.exists(key)).collect(), existing]
+    }
+
+    /// How many data blocks lookups of these keys read of tables that lack them.
+    pub(super) fn reads(&self, keys: &[Vec<u8>]) -> u64 {
+        let tables = self.0.iter().map(|of| (of, Table::open(&of.file).unwrap()));
+        let tables: Vec<_> = tables.collect();
+        let reads = |key: &Vec<u8>| {
+            let lacking = tables.iter().take_while(|(of, _)| !of.keys.contains_key(key));
+            let asked = lacking.filter(|(of, _)| (&of.range[0]..=&of.range[1]).contains(&key));
+            let is_read = |(_, table): &&(&ReplayedTable, Table<'_>)| {
+                let block = &table.data_blocks()[table.place_of(key).unwrap()];
+                let filters = table.filters().map(|filters| filters.contents).unwrap_or_default();
+                FilterBlockReader::new(BloomFilterPolicy::default(), filters)
+                    .key_may_match(block.offset(), key)
+            };
+            asked.filter(is_read).count() as u64
         };
-        let tables: BTreeMap<_, _> = manifest.tables.into_iter().map(replayed).collect();
-        let mut keys = BTreeMap::new();
-        for (order, table) in tables.values().enumerate() {
-            for key in table.blocks.iter().flat_map(|block| &block.keys) {
-                let trailer = u64::from_le_bytes(*key.last_chunk().unwrap());
-                let (newest, _) = keys.entry(user_key(key).to_vec()).or_insert((0, order));
-                *newest = trailer.max(*newest);
-            }
-        }
-        Self { tables, keys }
+        keys.iter().map(reads).sum()
     }
 
-    /// How many tables lookups consult before the keys are found, if they are, and of how many they
-    /// read a data block.
-    pub(crate) fn count<'a>(&self, keys: impl IntoIterator<Item = &'a Vec<u8>>) -> (u64, u64) {
-        let (mut num_consulted, mut num_reads) = (0, 0);
-        for key in keys {
-            let num_newer = self.keys.get(key).map_or(usize::MAX, |(_, newer)| *newer);
-            let newer = self.tables.values().take(num_newer);
-            for must_read in newer.filter_map(|table| table.must_read(key)) {
-                num_consulted += 1;
-                num_reads += u64::from(must_read);
-            }
-        }
-        (num_consulted, num_reads)
+    /// The same for 1,000 lookups of each kind.
+    pub(super) fn reads_of_1000(&self) -> [f64; 2] {
+        self.keys().map(|keys| {
+            let [number, reads] = [keys.len().max(1) as u64, self.reads(&keys)]
+                .map(|number| f64::from(u32::try_from(number).unwrap()));
+            1_000.0 * reads / number
+        })
     }
-
-    /// The data blocks that 1,000 lookups read.
-    pub(crate) fn reads<'a>(&self, keys: impl ExactSizeIterator<Item = &'a Vec<u8>>) -> f64 {
-        let [num_keys, num_reads] = [keys.len() as u64, self.count(keys).1]
-            .map(|number| f64::from(u32::try_from(number).unwrap()));
-        1_000.0 * num_reads / num_keys
-    }
-}
-
-impl ReplayedTable {
-    /// Whether the filter matches; `None` if a lookup does not consult the table.
-    fn must_read(&self, key: &[u8]) -> Option<bool> {
-        let Contents { smallest, largest, .. } = &self.contents;
-        if key < &smallest[..] || key > &largest[..] {
-            return None;
-        }
-        let place = self.blocks.partition_point(|block| user_key(&block.index_key) < key);
-        let filters = FilterBlockReader::new(BloomFilterPolicy::default(), &self.filter_block);
-        Some(filters.key_may_match(self.blocks[place].offset, key))
-    }
-}
-
-fn keys_of(table: &Table<'_>, block: &DataBlock) -> Vec<Vec<u8>> {
-    let mut keys = Vec::new();
-    let budget = &mut table.key_budget();
-    table.visit_keys_of(budget, block, |key| keys.push(key.to_vec())).unwrap();
-    keys
-}
-
-fn user_key(internal_key: &[u8]) -> &[u8] {
-    &internal_key[..internal_key.len() - TRAILER_LEN]
 }
