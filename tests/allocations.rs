@@ -132,26 +132,6 @@ fn changing_a_filter_allocates_nothing() {
     });
 }
 
-/// An engine may write all its filters to one buffer.
-#[test]
-fn appending_many_filters_to_one_vector_rarely_copies_it() {
-    let keys = keys(35);
-    let keys: Vec<_> = keys.iter().map(Vec::as_slice).collect();
-    let mut builder = BloomFilterBuilder::new();
-    let (mut dst, mut copied) = (Vec::new(), 0);
-    for i in 0..100_000 {
-        let (len, capacity) = (dst.len(), dst.capacity());
-        if i % 2 == 0 {
-            POLICY.create_filter(&keys, &mut dst);
-        } else {
-            builder.extend(&keys);
-            builder.finish_into(POLICY, &mut dst);
-        }
-        copied += if dst.capacity() == capacity { 0 } else { len };
-    }
-    assert!(copied <= 2 * dst.len(), "{copied} bytes for {}", dst.len());
-}
-
 /// Growing a filter block for each filter alone would copy all earlier filters every time.
 #[test]
 fn a_filter_block_takes_few_allocations_for_many_filters() {

@@ -254,16 +254,6 @@ impl Run {
         self.rate_of(&BloomFilter::new(bytes).expect("1 to 30 probes"))
     }
 
-    /// The same for a filter of `num_bytes` bytes of bits.
-    pub(crate) fn rate_of_shape(&self, num_bytes: usize, num_probes: u8) -> f64 {
-        let bytes = [vec![0; num_bytes], vec![num_probes]].concat();
-        let mut filter = BloomFilter::new(bytes).expect("1 to 30 probes");
-        for &hash in &self.present {
-            filter.insert_hash(hash);
-        }
-        self.rate_of(&filter)
-    }
-
     fn rate_of(&self, filter: &BloomFilter<Vec<u8>>) -> f64 {
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);

@@ -11,15 +11,12 @@
 //! | `src/` | tests |
 //! |---|---|
 //! | `hash.rs`, `hash/` | `hash_test.rs`, `format/hashing.rs` |
-//! | `bloom/policy.rs`, `bloom/bits/` | `bloom_test.rs`, `format/`: `creating`, `lookups`, `min_keys` |
-//! | `bloom/builder.rs` | `format/creating.rs` |
+//! | `bloom/policy.rs`, `bloom/builder.rs`, `bloom/bits/` | `bloom_test.rs`, `format/`: `creating`, `lookups`, `min_keys` |
 //! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
 //! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
-//! | `bloom/shaping/`: `tuned` | `format/choices.rs`, `rates/tuned.rs`, `rates/tables.rs` |
-//! | `bloom/shaping/`: lengths, rates, runs | `rates/counters.rs`, `rates/sizing.rs`, `rates/runs.rs` |
-//! | `filter_block.rs`, `filter_block/` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_reader`, `long_ranges` |
-//! | `internal_key.rs` | `format/block_builder.rs` |
+//! | `bloom/shaping/` | `format/choices.rs`, `rates/`: all but `measured` |
+//! | `filter_block.rs`, `filter_block/`, `internal_key.rs` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_reader`, `long_ranges` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; README and figures in docs: `format/readme.rs` |
 //! | everything | `format/golden.rs` (LevelDB's vectors), `leveldb/` (LevelDB itself) |
 //!

@@ -21,22 +21,6 @@ fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
     }
 }
 
-/// With many bits per key, few keys make a large filter.
-#[test]
-fn large_filters_have_leveldbs_bytes() {
-    let keys = keys_with_hashes(&random_hashes(7000, 3));
-    for num_bytes in [1 << 20, 25 << 19] {
-        let bits_per_key = (15_000..40_000).find(|bits_per_key| num_bytes * 8 % bits_per_key < 8);
-        let bits_per_key = bits_per_key.expect("a number that leaves few bits over");
-        let policy = BloomFilterPolicy::new(bits_per_key);
-        let num_keys = num_bytes * 8 / bits_per_key;
-        assert_eq!(policy.shape(num_keys).filter_len(), num_bytes + 1);
-        for num_probes in [1, 7, 30] {
-            assert_makes_as_reference(policy.with_num_probes(num_probes), &keys[..num_keys]);
-        }
-    }
-}
-
 fn finish(policy: BloomFilterPolicy, builder: &mut BloomFilterBuilder) -> Vec<u8> {
     let mut filter = Vec::new();
     builder.finish_into(policy, &mut filter);

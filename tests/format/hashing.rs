@@ -2,7 +2,7 @@
 
 use leveldb_filter::{BloomHash, bloom_hash, bloom_hashes, hash};
 
-use crate::common::{key_with_hash, noise, reference};
+use crate::common::{noise, reference};
 
 #[test]
 fn keys_of_every_length_have_leveldbs_hash() {
@@ -12,14 +12,6 @@ fn keys_of_every_length_have_leveldbs_hash() {
             assert_eq!(hash(&key, seed), reference::hash(&key, seed), "{len} bytes, seed {seed}");
             assert_eq!(bloom_hash(&key).to_u32(), reference::bloom_hash(&key), "{len} bytes");
         }
-    }
-}
-
-/// Tests that choose hashes rely on this.
-#[test]
-fn every_hash_has_a_key_of_four_bytes() {
-    for hash in (0..=u32::MAX).step_by(65_521).chain([1, u32::MAX]) {
-        assert_eq!(bloom_hash(&key_with_hash(hash)), BloomHash::from_u32(hash));
     }
 }
 

@@ -3,7 +3,7 @@
 use leveldb_filter::{BloomFilterPolicy, SortedRun};
 
 use crate::common::measure::{Effort, Rate, false_positive_rate};
-use crate::common::runs::{Run, policies, sorted_runs, total_len};
+use crate::common::runs::{Run, policies, total_len};
 use crate::common::{drawn, of_any_magnitude};
 
 #[test]
@@ -49,69 +49,52 @@ fn runs_with_larger_weights_get_more_bits() {
         panic!("a run of weight 0 has filters, or another has none");
     };
     assert!(few < many && many < all, "{few} {many} {all}");
+    let [once, twice] = millibits([SortedRun::new(1, 1).weight, 2]);
+    assert!(once < twice, "{once:?} {twice:?}");
     assert_eq!(millibits([0, 0]), [None; 2]);
 }
 
-/// The policies with equal bits for all keys, with the most bits for which the filters fit.
-fn equal(budget: usize, runs: &[Run]) -> Option<Vec<Option<BloomFilterPolicy>>> {
-    let policies = |millibits| {
-        vec![Some(BloomFilterPolicy::from_millibits_per_key(millibits).tuned()); runs.len()]
+/// The most bits per key for which tuned filters with equal bits for all keys fit.
+fn equal_bits(budget: usize, runs: &[Run]) -> Option<BloomFilterPolicy> {
+    let policy = |millibits| BloomFilterPolicy::from_millibits_per_key(millibits).tuned();
+    let fits = |&millibits: &usize| {
+        total_len(&vec![Some(policy(millibits)); runs.len()], runs) <= budget as u128
     };
-    let fits = |&millibits: &usize| total_len(&policies(millibits), runs) <= budget as u128;
-    let mut most = Some(0).filter(fits)?;
-    for bit in (0..16).rev() {
-        most = Some(most + (1 << bit)).filter(fits).unwrap_or(most);
-    }
-    Some(policies(most))
-}
-
-/// Asserts that in none of `num_problems` random problems `for_runs` does worse than equal bits.
-fn assert_not_worse_than_equal_bits(num_problems: usize, max: usize, effort: Effort) {
-    let mut below = drawn(max as u64);
-    let mut ratios = Vec::new();
-    while ratios.len() < num_problems {
-        let num_runs = 1 + below(8);
-        let mut draw =
-            || (of_any_magnitude(1000, &mut below), 100 * of_any_magnitude(max / 100, &mut below));
-        let runs: Vec<Run> = (0..num_runs).map(|_| draw()).collect();
-        let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(23_000));
-        let policy = if below(2) == 0 { policy } else { policy.tuned() };
-        let mut weighted = sorted_runs(&runs);
-        for run in &mut weighted {
-            *run = run.with_weight(of_any_magnitude(1000, &mut below).try_into().expect("small"));
-        }
-        let budget = total_len(&vec![Some(policy); num_runs], &runs).try_into().expect("small");
-        let policies = BloomFilterPolicy::for_runs(budget, &weighted);
-        assert!(total_len(&policies, &runs) <= budget as u128, "{weighted:?} in {budget} bytes");
-        let Some(equal) = equal(budget, &runs).filter(|equal| *equal != policies) else { continue };
-        // Plus four standard errors.
-        let sum = |policies: &[Option<BloomFilterPolicy>]| {
-            let (mut sum, mut variance) = (0.0, 0.0);
-            for (run, policy) in weighted.iter().zip(policies) {
-                let one = Rate { mean: 1.0, standard_error: 0.0 };
-                let measure = |policy| false_positive_rate(policy, run.keys_per_filter, effort);
-                let rate = policy.map_or(one, measure);
-                sum += f64::from(run.weight) * rate.mean;
-                let error = f64::from(run.weight) * rate.standard_error;
-                variance += error * error;
-            }
-            (sum, 4.0 * variance.sqrt())
-        };
-        let ((sum, noise), (of_equal, noise_of_equal)) = (sum(&policies), sum(&equal));
-        let what =
-            format!("{weighted:?} in {budget} bytes: {sum} {of_equal} {policies:?} {equal:?}");
-        assert!(sum - noise <= 1.03 * (of_equal + noise_of_equal), "{what}");
-        ratios.push(sum / of_equal);
-    }
-    ratios.sort_by(f64::total_cmp);
-    let [half, most] = [num_problems / 2, num_problems - 1].map(|i| ratios[i]);
-    println!(
-        "{num_problems} problems up to {max} keys: {half:.3} of equal bits' in half, {most:.3} most"
-    );
-    assert!(half < 0.75, "{ratios:.3?}");
+    let most = (0..16).rev().fold(Some(0).filter(fits)?, |most, bit| {
+        Some(most + (1 << bit)).filter(fits).unwrap_or(most)
+    });
+    Some(policy(most))
 }
 
 #[test]
 fn equal_bits_are_not_better() {
-    assert_not_worse_than_equal_bits(40, 2_000, Effort { matches: 4000, max_lookups: 1 << 17 });
+    const EFFORT: Effort = Effort { matches: 4_000, max_lookups: 1 << 17 };
+    let mut below = drawn(2_000);
+    let mut ratios = Vec::new();
+    while ratios.len() < 40 {
+        let num_runs = 1 + below(8);
+        let mut draw =
+            || (of_any_magnitude(1000, &mut below), 100 * of_any_magnitude(20, &mut below));
+        let runs: Vec<Run> = (0..num_runs).map(|_| draw()).collect();
+        let policy = BloomFilterPolicy::from_millibits_per_key(1000 + below(23_000)).tuned();
+        let budget = total_len(&vec![Some(policy); num_runs], &runs).try_into().expect("small");
+        let policies = policies(budget, &runs);
+        let equal = Some(equal_bits(budget, &runs).expect("as many as it is the budget of"));
+        // Means, and four standard errors.
+        let [mut sums, mut noise] = [[0.0; 2]; 2];
+        for (&(_, num_keys), shared) in runs.iter().zip(policies) {
+            for (i, policy) in [shared, equal].into_iter().enumerate() {
+                let one = Rate { mean: 1.0, standard_error: 0.0 };
+                let rate = policy.map_or(one, |of| false_positive_rate(of, num_keys, EFFORT));
+                sums[i] += rate.mean;
+                noise[i] += 4.0 * rate.standard_error;
+            }
+        }
+        let what = format!("{runs:?} in {budget} bytes: {sums:?}");
+        assert!(sums[0] - noise[0] <= 1.03 * (sums[1] + noise[1]), "{what}");
+        ratios.push(sums[0] / sums[1]);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("of equal bits': {ratios:.3?}");
+    assert!(ratios[20] < 0.75, "{ratios:.3?}");
 }

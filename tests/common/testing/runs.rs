@@ -5,12 +5,10 @@ use leveldb_filter::{BloomFilterPolicy, SortedRun};
 /// The number of filters and the keys of each.
 pub type Run = (usize, usize);
 
-pub fn sorted_runs(runs: &[Run]) -> Vec<SortedRun> {
-    runs.iter().map(|&(num_filters, num_keys)| SortedRun::new(num_filters, num_keys)).collect()
-}
-
 pub fn policies(total_len: usize, runs: &[Run]) -> Vec<Option<BloomFilterPolicy>> {
-    let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs(runs));
+    let sorted_run = |&(num_filters, num_keys): &Run| SortedRun::new(num_filters, num_keys);
+    let sorted_runs: Vec<_> = runs.iter().map(sorted_run).collect();
+    let policies = BloomFilterPolicy::for_runs(total_len, &sorted_runs);
     assert_eq!(policies.len(), runs.len());
     policies
 }
