@@ -211,9 +211,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Makes the filter of the pending keys, if there are any, and removes them.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
-        let tail = self.result.len().saturating_sub(32)..self.result.len();
-        let mut kept = [0; 32];
-        kept[..tail.len()].copy_from_slice(&self.result[tail.clone()]);
+        let ends = |of: &[u8]| [of.first_chunk::<8>().copied(), of.last_chunk().copied()];
+        let before = ends(&self.result);
         if !self.ends.is_empty() {
             assert!(self.hashes.is_empty(), "by_hash answers always, or never");
             let mut start = 0;
@@ -232,7 +231,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             policy.create_filter_of_hashes(&self.hashes, &mut self.result);
         }
         // Not so after `*dst = filter`, easily written by who knows traits that return a filter.
-        let is_kept = self.result.get(tail.clone()) == Some(&kept[..tail.len()]);
+        let kept = self.result.get(..offset as usize);
+        let is_kept = kept.is_some_and(|kept| ends(kept) == before);
         assert!(is_kept, "the policy must append its filter to `dst`, and keep what it has");
         self.hashes.clear();
         self.keys.clear();

@@ -139,16 +139,17 @@ fn an_offset_beyond_the_address_space_panics() {
 
 #[test]
 fn a_policy_that_replaces_or_shortens_earlier_filters_panics() {
-    let replaces = |keys: &[&[u8]], dst: &mut Vec<u8>| *dst = create_filter(POLICY, keys);
+    let replaces = |keys: &[&[u8]], dst: &mut Vec<u8>| {
+        *dst = [&create_filter(POLICY, keys)[..], b"a footer"].concat();
+    };
     let shortens = |keys: &[&[u8]], dst: &mut Vec<u8>| {
         dst.pop();
         POLICY.create_filter(keys, dst);
     };
     let policies: [&dyn FilterPolicy; 2] = [&By(replaces), &By(shortens)];
     // A range with fewer keys than the one before, as many, or more.
-    for (policy, num_keys) in
-        policies.into_iter().flat_map(|policy| [1, 20, 30].map(|n| (policy, n)))
-    {
+    let cases = policies.into_iter().flat_map(|policy| [1, 20, 30].map(|n| (policy, n)));
+    for (policy, num_keys) in cases {
         let mut builder = FilterBlockBuilder::new(policy);
         (0..20_u8).for_each(|key| builder.add_key(&[key]));
         builder.start_block(2048);

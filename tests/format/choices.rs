@@ -73,8 +73,7 @@ fn choices_are_the_same_on_every_platform() {
     }
 }
 
-/// The powers of two in `p` and in `q`, up to three in all with their signs, the lowest 1: as in
-/// the description of lengths in `tuned.rs`.
+/// The powers of two in `p` and in `q` of `tuned.rs`: up to three, with signs, the lowest 1.
 fn powers_of_neighbours() -> Vec<(i64, i64)> {
     let sums = (0..5_i64.pow(8)).filter_map(|digits| {
         let digits = (0..8).map(|i| digits / 5_i64.pow(i) % 5 - 2);
