@@ -161,7 +161,7 @@ impl BloomFilterPolicy {
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
     /// for random keys, three levels, each with ten times the keys of the one above, have about 2.2
     /// times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0 times.
-    /// It is meant for filters of 2,000 keys and more.
+    /// It is meant for filters of 100 keys and more.
     ///
     /// `None` means no filters for that run: its rate counts as 1. All filters together take
     /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly

@@ -5,9 +5,7 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 
 /// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
 /// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
-///
-/// Count a run as it will be *after* the flush or compaction. In filter blocks `num_filters` is the
-/// number of ranges in all tables of the run, whose offsets are not counted.
+/// [How to count them](crate::recipes#memory-for-levels).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
@@ -42,9 +40,8 @@ impl SortedRun {
     }
 }
 
-/// How many millibits more for each key divide a rate by `x`: a thousand times `log2(x) / ln(2)`.
-///
-/// Linear between powers of two, so up to 124 too few, and the same on every platform.
+/// How many millibits more for each key divide a rate by `x`: `log2(x) / ln(2)`, in thousandths;
+/// linear between powers of two, and the same on every platform.
 fn to_divide_by(x: u64) -> u64 {
     let x = x.max(1);
     let log2 = x.ilog2();
@@ -56,38 +53,41 @@ fn to_divide_by(x: u64) -> u64 {
 /// For each run the millibits per key of tuned filters; `None` is a run without filters.
 ///
 /// A byte is worth the same in all runs where their rates times their weights are as their numbers
-/// of keys. Filters have a least length and a least rate, of which that knows nothing: so equal
-/// bits for all keys are tried, too.
+/// of keys. That knows nothing of least lengths: so equal bits for all keys are tried, too.
 pub(in crate::bloom) fn millibits_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<u64>> {
-    let by_worth = |run: &SortedRun| {
+    let by_worth = |run: &SortedRun, level: u64| {
         let num_keys = run.num_filters.saturating_mul(run.keys_per_filter);
-        to_divide_by(num_keys as u64) + to_divide_by(u32::MAX.into())
-            - to_divide_by(run.weight.into())
+        let by_weight = to_divide_by(u32::MAX.into()) - to_divide_by(run.weight.into());
+        let share = level.checked_sub(to_divide_by(num_keys as u64) + by_weight)?;
+        // Absent keys that share two probes with one, 8 / (n * b^2) of them at b bits per key,
+        // become rarer more slowly: as much as others do where b^3 is 2^(5 + share / 1443) / n.
+        let of_cube = (share + 5 * 1443).saturating_sub(to_divide_by(run.keys_per_filter as u64));
+        let log2 = (of_cube / 3).min(18 * 1443);
+        Some(share.max((1000 + 1000 * (log2 % 1443) / 1443) << (log2 / 1443)))
     };
-    let shares = [fill(total, runs, by_worth), fill(total, runs, |_| 0)];
+    let shares = [fill(total, runs, by_worth), fill(total, runs, |_, level| Some(level))];
     let shares = shares.into_iter().flatten().map(|share| (sum_of_rates(runs, &share), share));
     let best = shares.min_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(|| vec![None; runs.len()], |(_, share)| share)
 }
 
-/// The most millibits per key of a run with keys: with them, most false positives are equal hashes.
-/// Others become as rare with 8 bits beyond the logarithm of their share, and those that share two
-/// probes with a key with 2<sup>18</sup> bits in all.
+/// The most millibits per key of a run with keys: 8 bits beyond what reaches the share of equal
+/// hashes, or 2<sup>18</sup> bits in all, where fewer keys share two probes than a hash.
 fn most(run: &SortedRun) -> u64 {
     let num_keys = run.keys_per_filter as u64;
     let equal_hashes = to_divide_by(NUM_HASHES).saturating_sub(to_divide_by(num_keys));
     (equal_hashes + 8_000).max((1000 << 18) / num_keys)
 }
 
-/// The most millibits per key that fit, `fewer` of them for some runs than for others.
+/// The runs' shares at the highest level at which their filters fit.
 fn fill(
     total: usize,
     runs: &[SortedRun],
-    fewer: impl Fn(&SortedRun) -> u64,
+    share: impl Fn(&SortedRun, u64) -> Option<u64>,
 ) -> Option<Vec<Option<u64>>> {
     let share = |run: &SortedRun, level: u64| {
         let has_keys = run.num_filters > 0 && run.keys_per_filter > 0 && run.weight > 0;
-        level.checked_sub(fewer(run)).filter(|_| has_keys).map(|share| share.min(most(run)))
+        share(run, level).filter(|_| has_keys).map(|share| share.min(most(run)))
     };
     let at = |level| {
         let shares: Vec<_> = runs.iter().map(|run| share(run, level)).collect();
