@@ -117,7 +117,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the range's filter has been made already: readers would miss the keys added to it.
     ///   LevelDB checks this in debug builds only.
     /// - If the filters reach 4 GiB, where the format's offsets end.
-    /// - If the policy panics or replaces `dst`, or there is no memory for the offsets.
+    /// - If the policy panics or changes earlier filters, or there is no memory for the offsets.
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
