@@ -6,6 +6,7 @@ mod common;
 
 mod rates {
     mod counters;
+    mod few_keys;
     mod measured;
     mod runs;
     mod sizing;

@@ -5,7 +5,7 @@ use super::bits::one::may_match_once;
 use super::error::InvalidFilter;
 use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
-use super::shaping::{self, SortedRun};
+use super::shaping::{self, SortedRun, TunedSize};
 use crate::hash::{BLOOM_SEED, hash};
 use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
@@ -37,7 +37,7 @@ pub struct BloomFilterPolicy {
     /// Thousandths of a bit per key.
     millibits_per_key: u64,
     rule: ShapeRule,
-    /// Fewer keys, but not none, count as so many.
+    /// A filter of at least one key counts at least this many.
     min_keys: usize,
     name: &'static str,
 }
@@ -71,18 +71,18 @@ impl BloomFilterPolicy {
         Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
     }
 
-    /// Filters with a length and a number of probes that avoid the worst cases of LevelDB's hash:
-    /// recommended, with [long ranges](crate::FilterBlockBuilder::with_long_ranges), which do more.
+    /// Gives each filter a length and a number of probes with few false positives.
+    ///
+    /// Recommended, with [long ranges](crate::FilterBlockBuilder::with_long_ranges), which do more.
     /// Overrides [`with_num_probes`](Self::with_num_probes).
     ///
-    /// [Known flaws](https://github.com/facebook/rocksdb/issues/4120) make some filters of LevelDB's
-    /// match many of the absent keys next to present ones. Among tuned filters of 2,000 keys and
-    /// more such ones are rare.
+    /// Because of [known flaws](https://github.com/facebook/rocksdb/issues/4120), some of LevelDB's
+    /// filters match many absent keys next to present keys. Among tuned filters of 2,000 keys or
+    /// more, [few do](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md).
     ///
-    /// A filter takes LevelDB's bytes or slightly fewer. Large filters of random keys have fewer
-    /// false positives, [by about a fourth at most](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md);
-    /// those of few keys may have more. The choice takes microseconds and is the same on every
-    /// platform.
+    /// A tuned filter takes as many bytes as LevelDB's or slightly fewer. Large filters of random
+    /// keys mostly have fewer false positives than LevelDB's, and filters of few keys may have
+    /// more. The choice takes about a microsecond and is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -115,29 +115,33 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
-    /// Filters of a key or more in the shape of those of at least `num_keys` keys.
+    /// Sizes every non-empty filter as if it had at least `num_keys` keys.
     ///
-    /// For policies that are plugged into LevelDB: its filters, one for each 2 KiB of the file,
-    /// have few keys if values take 500 bytes and more as they are stored, compressed or not. Take
-    /// 40, [tuned](Self::tuned): 50 bytes at 10 bits per key. [Long
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) see to this themselves. `for_runs` and
-    /// `for_false_positive_rate` do not count what it adds.
+    /// For policies plugged into LevelDB, whose 2 KiB ranges hold few keys if values are large. Use
+    /// 40 with [tuned](Self::tuned): a filter then takes at least 50 bytes at 10 bits per key. [Long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
+    ///
+    /// Keeps the larger number if the policy has one already, as policies of `for_runs` and
+    /// `for_false_positive_rate` may. These two do not count the bytes that a later call adds.
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
-        Self { min_keys: num_keys, ..self }
+        Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
     }
 
-    /// The [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
-    /// `num_keys` keys are expected to match at most `rate` of absent keys: 0.01 for 1%.
+    /// Finds the [tuned](Self::tuned) policy with about the shortest filters of `num_keys` keys that
+    /// are expected to match at most `rate` of absent keys, such as 0.01 for 1%.
     ///
-    /// That is for random keys. For others, above all digits and counters, a low rate may be missed
-    /// by a factor of hundreds: try it with keys of your own.
+    /// The expectation is for random keys. Other keys, above all digits and counters, can match far
+    /// more often, at low rates hundreds of times as often. Try the policy with your own keys.
     ///
-    /// Returns `None` if `rate` is not between 0 and 1, both excluded, or if no tuned filter
-    /// reaches it, since `num_keys / 2^32` of absent keys [share a key's
-    /// hash](https://github.com/facebook/rocksdb/pull/6317). Just above that share, a rate may take
-    /// thousands of bits per key: [the recipe](crate::recipes#bits-per-key) has a limit, and what
-    /// is reached. Takes tens of microseconds.
+    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and [counts
+    /// the keys of a small filter as more](Self::with_min_keys). So it suits larger filters, too.
+    ///
+    /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
+    /// because `num_keys / 2^32` of absent keys [share a key's
+    /// hash](https://github.com/facebook/rocksdb/pull/6317). A rate just above that share can need
+    /// thousands of bits per key, so [the recipe](crate::recipes#bits-per-key) sets a limit. Takes
+    /// tens of microseconds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -148,31 +152,39 @@ impl BloomFilterPolicy {
     #[doc(alias = "false positive")]
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
-        let millibits = shaping::millibits_for_rate(rate, num_keys)?;
-        Some(Self::from_millibits(millibits).tuned())
+        shaping::size_for_rate(rate, num_keys).map(Self::of_size)
     }
 
-    /// For each of several [sorted runs](SortedRun) the [tuned](Self::tuned) policy such that a
-    /// lookup of an absent key has about the fewest false positives that `total_len` bytes of
-    /// filters allow.
+    /// Divides `total_len` bytes of filters between [sorted runs](SortedRun), so that a lookup of an
+    /// absent key has about the fewest false positives. Returns a [tuned](Self::tuned) policy for
+    /// each run.
     ///
     /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
     /// most of the sum, [as in
-    /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
-    /// for random keys, three levels, each with ten times the keys of the one above, have about 2.2
-    /// times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0 times.
-    /// It is meant for filters of 100 keys and more.
+    /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store).
+    /// For random keys, three levels, each with ten times the keys of the level above, have about
+    /// 2.2 times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0
+    /// times fewer.
     ///
-    /// `None` means no filters for that run: its rate counts as 1. All filters together take
-    /// at most `total_len` bytes, the probe counts included, and fewer where more would hardly
-    /// help, since most false positives are equal hashes. Otherwise the expected sum is at most
-    /// that of tuned filters with equal bits for all keys. Takes tens of
+    /// `None` means no filters for that run. Its rate then counts as 1. All filters together take
+    /// at most `total_len` bytes, probe counts included. They take fewer where more bytes would
+    /// hardly help, because nearly all remaining false positives are equal hashes. Takes tens of
     /// microseconds for each run.
-    /// [How to count filters, and when to share anew](crate::recipes#memory-for-levels).
+    ///
+    /// A filter of fewer keys than its run's `keys_per_filter` takes no more bytes than were
+    /// counted. For runs below 2,000 keys per filter, policies have the bits per key that 2,000
+    /// keys of the run would get, and [count the keys of a small filter as
+    /// more](Self::with_min_keys). With long ranges every filter takes the bytes of 2,000 keys or
+    /// more, so there give at least 2,000 as `keys_per_filter`. The recipe says [how to count
+    /// filters and when to divide again](crate::recipes#memory-for-levels).
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
-        let shares = shaping::millibits_for_runs(total_len, runs).into_iter();
-        shares.map(|share| Some(Self::from_millibits(share?).tuned())).collect()
+        let sizes = shaping::sizes_for_runs(total_len, runs).into_iter();
+        sizes.map(|size| size.map(Self::of_size)).collect()
+    }
+
+    const fn of_size(size: TunedSize) -> Self {
+        Self::from_millibits(size.millibits_per_key).tuned().with_min_keys(size.min_keys)
     }
 
     /// The policy's name, which follows `filter.` in a table's metaindex block.
@@ -203,7 +215,7 @@ impl BloomFilterPolicy {
         match self.rule {
             ShapeRule::LevelDb => leveldb,
             ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
-            ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys).shape,
+            ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys),
         }
     }
 

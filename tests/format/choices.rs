@@ -18,42 +18,47 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     (shape.filter_len() - 1, shape.num_probes())
 }
 
-/// Keys, millibits per key, bytes of bits, and probes: where no length is good, of each range of
-/// lengths, next to 65,536 bits and bytes, and of the most bits; in the last row a slip in how
-/// third probes meet would show.
+/// Keys, millibits per key, bytes of bits, and probes: of few keys, next to 65,536 bits and bytes,
+/// and of the most bits. In the last two rows a slip in how third probes meet would show.
 #[rustfmt::skip]
-const SHAPES: [(usize, usize, usize, u8); 14] = [
+const SHAPES: [(usize, usize, usize, u8); 16] = [
     (1, 10_000, 7, 4), (14, 10_000, 18, 6), (28, 10_000, 35, 6), (41, 10_000, 49, 6),
+    (96, 10_000, 117, 6), (150, 10_000, 185, 6),
     (100, 1_000, 13, 1), (205, 20_000, 511, 11), (1_000, 10_000, 1_249, 6),
-    (6_553, 10_000, 8_179, 6), (20_000, 10_000, 24_989, 6), (52_429, 10_000, 64_997, 8),
+    (6_553, 10_000, 8_179, 6), (20_000, 10_000, 24_989, 6), (52_429, 10_000, 65_509, 8),
     (150_000, 10_000, 187_499, 8), (10_000_000, 20_000, 24_999_997, 13),
     (7_948, 10_000, 9_931, 6), (4_852_608, 10_000, 6_065_759, 8),
 ];
 
-/// Wanted rate, keys, and millibits per key.
+/// Wanted rate, keys, the millibits per key, and the bytes of a filter of so many keys.
 #[rustfmt::skip]
-const SIZES: [(f64, usize, usize); 5] = [
-    (0.2, 1, 0), (0.001, 10, 20_801), (0.01, 20_000, 9_620), (0.0003, 1_000_000, 23_189),
-    (0.003, 10_000_000, 15_463),
+const SIZES: [(f64, usize, usize, usize); 5] = [
+    (0.2, 1, 3_385, 8), (0.001, 10, 14_465, 28), (0.01, 20_000, 9_620, 24_050),
+    (0.0003, 1_000_000, 23_189, 2_898_624), (0.003, 10_000_000, 15_463, 19_328_750),
 ];
 
-/// The bytes of all filters, the runs, and the millibits per key of each run.
-type Share = (usize, &'static [Run], &'static [usize]);
+/// The bytes of all filters, the runs, and for each run the millibits per key and the bytes of a
+/// filter.
+type Share = (usize, &'static [Run], &'static [(usize, usize)]);
 
 #[rustfmt::skip]
 const SHARES: [Share; 7] = [
-    (2_775_222, &[(1, 20_000), (10, 20_000), (100, 20_000)], &[19_123, 14_354, 9_474]),
+    (2_775_222, &[(1, 20_000), (10, 20_000), (100, 20_000)],
+        &[(19_123, 47_808), (14_354, 35_882), (9_474, 23_684)]),
     (2_777_504, &[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)],
-        &[23_825, 19_110, 14_341, 9_461]),
-    (4_486, &[(117, 139), (80, 230), (54, 100), (39, 860)], &[1_000, 0, 2_603, 0]),
-    (13_838_406, &[(1, 107), (120, 62_244)], &[315_904, 14_817]),
-    (3_455, &[(85, 248), (11, 221)], &[0, 4_472]),
-    (1_000_000_000, &[(1, 1_000)], &[262_144]),
-    (1_000_000_000, &[(1, 1_000_000)], &[25_450]),
+        &[(23_825, 5_954), (19_110, 47_774), (14_341, 358_518), (9_461, 2_365_250)]),
+    (4_486, &[(117, 139), (80, 230), (54, 100), (39, 860)],
+        &[(1_000, 19), (0, 0), (2_603, 32), (0, 0)]),
+    (13_838_406, &[(1, 107), (120, 62_244)], &[(38_367, 4_218), (14_817, 115_274)]),
+    (3_455, &[(85, 248), (11, 221)], &[(0, 0), (4_472, 122)]),
+    (1_000_000_000, &[(1, 1_000)], &[(38_370, 32_768)]),
+    (1_000_000_000, &[(1, 1_000_000)], &[(25_450, 3_181_250)]),
 ];
 
-fn millibits(policy: Option<BloomFilterPolicy>) -> usize {
-    policy.map_or(0, |policy| policy.millibits_per_key())
+/// The millibits per key and the bytes of a filter; 0 without filters.
+fn size(policy: Option<BloomFilterPolicy>, num_keys: usize) -> (usize, usize) {
+    policy
+        .map_or((0, 0), |policy| (policy.millibits_per_key(), policy.shape(num_keys).filter_len()))
 }
 
 #[test]
@@ -63,12 +68,13 @@ fn choices_are_the_same_on_every_platform() {
         let what = format!("{num_keys} keys, {millibits} millibits per key");
         assert_eq!(tuned(policy, num_keys), (num_bytes, num_probes), "{what}");
     }
-    for (rate, num_keys, expected) in SIZES {
+    for (rate, num_keys, millibits, len) in SIZES {
         let reached = BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
-        assert_eq!(millibits(reached), expected, "{rate} for {num_keys} keys");
+        assert_eq!(size(reached, num_keys), (millibits, len), "{rate} for {num_keys} keys");
     }
     for (total_len, runs, expected) in SHARES {
-        let shares: Vec<_> = policies(total_len, runs).into_iter().map(millibits).collect();
+        let policies = policies(total_len, runs).into_iter().zip(runs);
+        let shares: Vec<_> = policies.map(|(policy, run)| size(policy, run.1)).collect();
         assert_eq!(shares, expected, "{total_len} bytes for {runs:?}");
     }
 }
@@ -87,49 +93,39 @@ fn powers_of_neighbours() -> Vec<(i64, i64)> {
     sums.collect()
 }
 
-/// Whether a small multiple of the length is next to one of 2^16, or it has a bad factor.
-fn is_bad(length: i64) -> bool {
-    let (mut a, mut b) = (length, 1 << 16);
-    let mut is_first = true;
-    while b > 0 {
-        // The first quotients, up to that of the larger by the smaller, say nothing.
-        if a / b >= 128 && !is_first {
-            return true;
-        }
-        is_first &= a < b;
-        (a, b) = (b, a % b);
-    }
-    [2, 3, 5, 17, 71, 109, 257, 65_537].iter().any(|factor| length % factor == 0)
-}
+const BAD_FACTORS: [usize; 6] = [2, 3, 5, 17, 257, 65_537];
 
-/// From 1,024 bytes, where neighbours begin to count, to 4,096, below where third probes do.
+/// Third probes say nothing of lengths as short as these.
 #[test]
-fn lengths_are_the_longest_in_which_probes_of_neighbours_do_not_meet() {
+fn lengths_up_to_4_096_bytes_are_chosen_by_what_neighbours_do() {
     let powers = powers_of_neighbours();
-    let meet = |length: i64| {
-        let meet = |i: i64, p, q| ((2 + i) * 65_537 * p + (2 - i) * 65_535 * q) % length == 0;
-        length >= 1024
-            && [0, 1, 3, 4, 5].iter().any(|&i| powers.iter().any(|&(p, q)| meet(i, p, q)))
+    let meet = |i: i64, length: i64| {
+        let difference = |&(p, q)| (2 + i) * 65_537 * p + (2 - i) * 65_535 * q;
+        powers.iter().any(|powers| difference(powers) % length == 0)
     };
-    for most in 1024..4096 {
-        let mut good = (most - most / 50..=most).rev().filter(|&length| !is_bad(length));
-        let expected = good.clone().find(|&length| !meet(length)).or(good.next());
-        let (num_bytes, _) = tuned(BloomFilterPolicy::new(8), most.try_into().expect("positive"));
-        assert_eq!(expected, i64::try_from(num_bytes).ok(), "instead of {most} bytes");
+    let has_factor = |length: &usize| BAD_FACTORS.iter().any(|factor| length % factor == 0);
+    let passes = |&length: &usize| {
+        let as_i64 = i64::try_from(length).expect("short");
+        length < 1024 || [0, 1, 3, 4, 5, 7].iter().all(|&i| !meet(i, as_i64))
+    };
+    for most in 8..4096_usize {
+        let lengths = || (most - (most / 15).clamp(1, 3).max(most / 50)..=most).rev();
+        let mut good = lengths().filter(|length| !has_factor(length));
+        let odd = || lengths().find(|length| length % 2 == 1 && length % 17 > 0);
+        let expected = good.clone().find(passes).or(good.next()).or_else(odd).unwrap_or(most);
+        let (num_bytes, _) = tuned(BloomFilterPolicy::new(8), most);
+        assert_eq!(num_bytes, expected, "instead of {most} bytes");
     }
 }
 
-/// Above 336 bytes there is always one without these factors; lengths next to a multiple of 2^16
-/// bytes have a small remainder by it, or a large one.
 #[test]
-fn lengths_whose_probes_meet_are_avoided() {
-    let multiples = [2, 3, 5, 17, 71, 109, 257, 65_537, 1 << 16];
-    let multiples = multiples.into_iter().flat_map(|of| (1..500).map(move |times| times * of));
-    let lengths = multiples.chain((1 << 15..1 << 17).step_by(7)).filter(|&length| length > 336);
+fn longer_lengths_have_no_bad_factor() {
+    let multiples = BAD_FACTORS.into_iter().flat_map(|of| (1..500).map(move |times| times * of));
+    let lengths = multiples.chain((1 << 15..1 << 17).step_by(7)).filter(|&length| length > 4096);
     for leveldb in lengths.flat_map(|length| [length, length + 1, length + 300]) {
         let (num_bytes, _) = tuned(BloomFilterPolicy::new(8), leveldb);
-        let is_bad = is_bad(num_bytes.try_into().expect("short"));
-        assert!(!is_bad, "{num_bytes} bytes instead of {leveldb}");
+        let factor = BAD_FACTORS.iter().find(|&factor| num_bytes % factor == 0);
+        assert_eq!(factor, None, "{num_bytes} bytes instead of {leveldb}");
     }
 }
 
@@ -164,15 +160,43 @@ fn rates_that_no_filter_reaches_get_no_policy() {
     for (rate, num_keys) in [(0.002, 10_000_000), (1e-5, 100_000), (1e-11, 1), (0.5, usize::MAX)] {
         assert_eq!(reached(rate, num_keys), None, "{rate}, {num_keys} keys");
     }
-    // For a few keys, the shortest filter suffices.
-    for num_keys in 0..=3 {
-        assert_eq!(reached(0.01, num_keys).unwrap().millibits_per_key(), 0);
-    }
-    // The millibits exceed 32 bits, but the filter's length does not.
+    // As long as the filters of tens of millions of keys.
     let len = reached(2.328306442e-10, 1).unwrap().shape(1).filter_len();
     assert!((200_000_000..300_000_000).contains(&len), "{len}");
     for rate in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!([0, 1000].map(|num_keys| reached(rate, num_keys)), [None; 2], "{rate}");
+    }
+}
+
+/// Nobody uses a policy for filters of one size only.
+#[test]
+fn policies_for_few_keys_give_many_keys_about_what_those_need() {
+    for rate in [0.2, 0.1, 0.01, 0.001, 1e-6] {
+        let for_keys = |num_keys| BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
+        let needed = for_keys(2_000).expect("reached").shape(2_000).filter_len();
+        for num_keys in 0..2_000 {
+            let policy = for_keys(num_keys).expect("reached");
+            let len = policy.shape(2_000).filter_len();
+            let own = policy.shape(num_keys).filter_len();
+            assert_eq!(len, needed.max(own), "{rate} for {num_keys} keys");
+        }
+    }
+    // 2,000 keys do not reach this rate, but come within a fifth of their share of equal hashes.
+    let reached = BloomFilterPolicy::for_false_positive_rate;
+    let [few, many] = [(1e-7, 40), (1.2 * 2_000.0 / 4294967296.0, 2_000)]
+        .map(|(rate, num_keys)| reached(rate, num_keys).expect("reached"));
+    assert_eq!(few.millibits_per_key(), many.millibits_per_key());
+    assert!(few.shape(40).filter_len() > many.shape(40).filter_len());
+
+    let few = [(1, 1), (1, 3), (40, 9), (500, 40), (3, 700)];
+    for (run, budget) in few.into_iter().flat_map(|run| (3..28).map(move |lg| (run, 1 << lg))) {
+        for other in [(10, 20_000), (1, 2_000)] {
+            for policy in policies(budget, &[run, other])[..1].iter().flatten() {
+                let own = policy.shape(run.1).filter_len();
+                let len = policy.shape(2_000).filter_len();
+                assert!(len <= own.max(10_000), "{run:?} and {other:?} in {budget}: {own} {len}");
+            }
+        }
     }
 }
 

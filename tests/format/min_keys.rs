@@ -20,10 +20,12 @@ fn no_keys_have_no_more_than_leveldbs_least_length() {
 }
 
 #[test]
-fn the_last_call_wins_whatever_other_calls_come_between() {
-    let policy = POLICY.with_min_keys(9).tuned().with_name("example.Bloom").with_min_keys(40);
-    assert_eq!(policy, POLICY.with_min_keys(40).with_name("example.Bloom").tuned());
-    assert_eq!(policy.with_min_keys(0), POLICY.tuned().with_name("example.Bloom"));
+fn the_larger_number_wins_whatever_other_calls_come_between() {
+    let longest = POLICY.tuned().with_min_keys(40);
+    assert_eq!(POLICY.with_min_keys(9).tuned().with_min_keys(40), longest);
+    assert_eq!(longest.with_min_keys(9).with_min_keys(0), longest);
+    let policy = BloomFilterPolicy::for_false_positive_rate(0.001, 40).expect("reached");
+    assert_eq!(policy.with_min_keys(40), policy);
 }
 
 #[test]

@@ -35,10 +35,10 @@ pub(super) struct Rates {
 struct ThirdProbes {
     /// The share of bits.
     share: f64,
-    /// The share of values that no key has.
-    mean: f64,
-    /// The same, each value weighted by the hashes that have it.
-    seen: f64,
+    /// The share of values that no key has, on average over all values.
+    unset_by_value: f64,
+    /// The same on average over all hashes, of which more have a value in the middle.
+    unset_by_hash: f64,
 }
 
 impl ThirdProbes {
@@ -46,12 +46,15 @@ impl ThirdProbes {
         if bits < NUM_VALUES {
             return None;
         }
-        // A value in the middle third has a hash in 2^17, the others fewer, towards the ends.
+        // One hash in 2^17 has a given value in the middle third. Towards both ends that share
+        // falls to 0 in a straight line, so of the other values a key expected `t * a` times leaves
+        // e^(-t * a) unset, with t from 0 to 1. The averages are the integrals over t, by hashes
+        // weighted with t.
         let a = keys / 131072.0;
         let hit = probability_of_hit(a);
-        let mean = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
-        let seen = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
-        Some(Self { share: NUM_VALUES / bits, mean, seen })
+        let unset_by_value = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
+        let unset_by_hash = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
+        Some(Self { share: NUM_VALUES / bits, unset_by_value, unset_by_hash })
     }
 }
 
@@ -72,12 +75,13 @@ impl Rates {
     pub(super) fn rate(&self, num_probes: u8) -> f64 {
         let probes = f64::from(num_probes);
         let (unset, all_set) = match &self.third {
-            Some(ThirdProbes { share, mean, seen }) if num_probes > 2 => {
+            Some(ThirdProbes { share, unset_by_value, unset_by_hash }) if num_probes > 2 => {
                 // Of bits where no third probes go.
                 let others = power(self.unset_by_one, num_probes - 1);
-                let unset = others * (1.0 - share * (1.0 - mean));
-                let third = 1.0 - others * seen;
-                let among = power(1.0 - others * f64::midpoint(*seen, *mean), num_probes - 1);
+                let unset = others * (1.0 - share * (1.0 - unset_by_value));
+                let third = 1.0 - others * unset_by_hash;
+                let unset_among = others * f64::midpoint(*unset_by_hash, *unset_by_value);
+                let among = power(1.0 - unset_among, num_probes - 1);
                 let not_among = power(1.0 - unset, num_probes - 1);
                 // Of queries that have all their probes among third probes. 2.3 is fitted to
                 // the 95 rates, of which one is 1.5 times as high without.
@@ -90,11 +94,9 @@ impl Rates {
             }
         };
         let unset = unset * self.bits;
-        // 1.9 is fitted to filters of 2 to 15 keys with 6 to 14 bits each: with 2, which is as near
-        // to the 195 rates, tuned ones match 1 to 2% more.
         let lookalikes = match num_probes {
             0..=2 => 0.0,
-            _ => 1.9 * self.keys / (unset * unset),
+            _ => 2.0 * self.keys / (unset * unset),
         };
         (all_set + lookalikes + self.keys / float(NUM_HASHES)).min(1.0)
     }
@@ -102,7 +104,8 @@ impl Rates {
 
 /// How many different third probes this many keys are expected to have.
 pub(in crate::bloom) fn different_third_probes(num_keys: f64) -> f64 {
-    ThirdProbes::new(NUM_VALUES, num_keys).map_or(0.0, |third| NUM_VALUES * (1.0 - third.mean))
+    ThirdProbes::new(NUM_VALUES, num_keys)
+        .map_or(0.0, |third| NUM_VALUES * (1.0 - third.unset_by_value))
 }
 
 /// `x^exponent`, in the same steps on every platform, which [`f64::powi`] does not promise.

@@ -1,11 +1,25 @@
-//! A budget shared by the filters of several sorted runs.
+//! Divides a budget of bytes between the filters of several sorted runs.
+//!
+//! A lookup of an absent key costs the sum of the runs' false-positive rates, each times its weight.
+//! One more bit per key multiplies a run's rate by 0.62 and costs as many bits as the run has keys.
+//! So at the optimum `rate * weight / keys` is the same in every run, [as in
+//! Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
+//! otherwise moving a byte from one run to another would lower the sum. In bits per key:
+//!
+//! ```text
+//! bits of a run = level - log2(keys of the run / weight) / ln 2
+//! ```
+//!
+//! where `level` is one number for all runs. [`fill`] finds the highest level whose filters fit.
 
-use super::tuned::tuned_shape;
-use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
+use super::sizing::{MANY_KEYS, TunedSize};
+use crate::bloom::shape::NUM_HASHES;
 
-/// The filters of a sorted run, of which a lookup asks one: those of a level's tables, or that of
-/// one table in level 0. For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs).
-/// [How to count them](crate::recipes#memory-for-levels).
+/// The filters of one sorted run: a level, or a single table of level 0. A lookup consults one
+/// filter of each run.
+///
+/// For [`BloomFilterPolicy::for_runs`](crate::BloomFilterPolicy::for_runs). A recipe says [how to
+/// count filters](crate::recipes#memory-for-levels).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, SortedRun};
@@ -19,109 +33,132 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
 pub struct SortedRun {
     /// The number of filters in the run.
     pub num_filters: usize,
-    /// About the number of keys that each of them has.
+    /// Roughly how many keys each filter has.
     pub keys_per_filter: usize,
-    /// How many lookups ask the run for a key that it lacks, relative to the other runs.
+    /// How many lookups ask this run for a key that it does not contain, relative to other runs.
     pub weight: u32,
 }
 
 impl SortedRun {
-    /// A run of weight 1.
+    /// Creates a run of weight 1.
     #[must_use]
     pub const fn new(num_filters: usize, keys_per_filter: usize) -> Self {
         Self { num_filters, keys_per_filter, weight: 1 }
     }
 
-    /// The same run with another weight: 1 for a level that covers a tenth of the keys, if those
-    /// that cover all have 10. With 0 it gets no filters.
+    /// Sets the run's weight. For example, 1 for a level that spans a tenth of the keys, next to
+    /// levels of weight 10 that span all of them. A run of weight 0 gets no filters.
     #[must_use]
     pub const fn with_weight(self, weight: u32) -> Self {
         Self { weight, ..self }
     }
 }
 
-/// How many millibits more for each key divide a rate by `x`: `log2(x) / ln(2)`, in thousandths;
-/// linear between powers of two, and the same on every platform.
-fn to_divide_by(x: u64) -> u64 {
+/// How many more millibits per key it takes to divide a false-positive rate by `x`:
+/// `1000 * log2(x) / ln 2`, so 1443 for each factor of 2. Linear between powers of two, to give the
+/// same result on every platform.
+fn millibits_to_divide_rate_by(x: u64) -> u64 {
     let x = x.max(1);
     let log2 = x.ilog2();
-    // Of the highest 32 bits.
+    // The highest 32 bits, without the first.
     let beyond = (x << (63 - log2) >> 32) - (1 << 31);
     1443 * u64::from(log2) + ((1443 * beyond) >> 31)
 }
 
-/// For each run the millibits per key of tuned filters; `None` is a run without filters.
+/// For each run the size of its tuned filters, or `None` for no filters.
 ///
-/// A byte is worth the same in all runs where their rates times their weights are as their numbers
-/// of keys. That knows nothing of least lengths: so equal bits for all keys are tried, too.
-pub(in crate::bloom) fn millibits_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<u64>> {
-    let by_worth = |run: &SortedRun, level: u64| {
+/// Tries two rules and keeps the one with the lower expected sum: the optimum of the module's
+/// header, and equal bits for all keys. The former can be worse if filters are so small that they
+/// have LevelDB's least length of 64 bits, which it does not consider.
+pub(in crate::bloom) fn sizes_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<TunedSize>> {
+    let by_worth = |run: &SortedRun, keys_per_filter: usize, level: u64| {
         let num_keys = run.num_filters.saturating_mul(run.keys_per_filter);
-        let by_weight = to_divide_by(u32::MAX.into()) - to_divide_by(run.weight.into());
-        let share = level.checked_sub(to_divide_by(num_keys as u64) + by_weight)?;
-        // Absent keys that share two probes with one, 8 / (n * b^2) of them at b bits per key,
-        // become rarer more slowly: as much as others do where b^3 is 2^(5 + share / 1443) / n.
-        let of_cube = (share + 5 * 1443).saturating_sub(to_divide_by(run.keys_per_filter as u64));
-        let log2 = (of_cube / 3).min(18 * 1443);
+        let by_keys = millibits_to_divide_rate_by(num_keys as u64);
+        let by_weight = millibits_to_divide_rate_by(u32::MAX.into())
+            - millibits_to_divide_rate_by(run.weight.into());
+        let share = level.checked_sub(by_keys + by_weight)?;
+        // Up to here, the optimum for ordinary false positives, whose rate falls exponentially. A
+        // second kind, absent keys that share two probes with one key, has the rate 8 / (n * b^2)
+        // for n keys with b bits each, which falls more slowly. One more bit gains as much on the
+        // second kind as on the ordinary kind with `share` where b^3 = 2^(5 + share / 1443) / n,
+        // from 16 / (n * b^3) = ln(2)^2 * 2^(-share / 1443). That b is taken if it is more.
+        let by_keys = millibits_to_divide_rate_by(keys_per_filter as u64);
+        let log2 = ((share + 5 * 1443).saturating_sub(by_keys) / 3).min(18 * 1443);
         Some(share.max((1000 + 1000 * (log2 % 1443) / 1443) << (log2 / 1443)))
     };
-    let shares = [fill(total, runs, by_worth), fill(total, runs, |_, level| Some(level))];
-    let shares = shares.into_iter().flatten().map(|share| (sum_of_rates(runs, &share), share));
-    let best = shares.min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(|| vec![None; runs.len()], |(_, share)| share)
+    let sizes = [fill(total, runs, by_worth), fill(total, runs, |_, _, level| Some(level))];
+    let sizes = sizes.into_iter().flatten().map(|sizes| (sum_of_rates(runs, &sizes), sizes));
+    let best = sizes.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(|| vec![None; runs.len()], |(_, sizes)| sizes)
 }
 
-/// The most millibits per key of a run with keys: 8 bits beyond what reaches the share of equal
-/// hashes, or 2<sup>18</sup> bits in all, where fewer keys share two probes than a hash.
-fn most(run: &SortedRun) -> u64 {
-    let num_keys = run.keys_per_filter as u64;
-    let equal_hashes = to_divide_by(NUM_HASHES).saturating_sub(to_divide_by(num_keys));
-    (equal_hashes + 8_000).max((1000 << 18) / num_keys)
+/// The most millibits per key worth giving to filters: 8 bits beyond where the rate reaches the
+/// share of absent keys with the hash of a present key, which no filter can go below.
+fn max_millibits(keys_per_filter: usize) -> u64 {
+    let by_keys = millibits_to_divide_rate_by(keys_per_filter as u64);
+    millibits_to_divide_rate_by(NUM_HASHES).saturating_sub(by_keys) + 8_000
 }
 
-/// The runs' shares at the highest level at which their filters fit.
+/// The size of a run's filters by the millibits per key that a rule gives to filters of so many
+/// keys.
+fn size(run: &SortedRun, rule: impl Fn(usize) -> Option<u64>) -> Option<TunedSize> {
+    let num_keys = run.keys_per_filter;
+    if run.num_filters == 0 || num_keys == 0 || run.weight == 0 {
+        return None;
+    }
+    // In 2^18 bits fewer absent keys share two probes with a key than share its hash.
+    let most = max_millibits(num_keys).max((1000 << 18) / num_keys as u64);
+    let millibits_per_key = rule(num_keys)?.min(most);
+    if num_keys >= MANY_KEYS {
+        return Some(TunedSize { millibits_per_key, min_keys: 0 });
+    }
+    // As long, but with the bits per key that many keys need.
+    let bits_of_many = rule(MANY_KEYS)?.min(max_millibits(MANY_KEYS)).max(1);
+    let total = millibits_per_key * num_keys as u64;
+    let counted = total.div_ceil(bits_of_many).max(num_keys as u64);
+    let min_keys = usize::try_from(counted).ok().filter(|&counted| counted > num_keys);
+    Some(TunedSize { millibits_per_key: total / counted, min_keys: min_keys.unwrap_or(0) })
+}
+
+/// The sizes at the highest level whose filters fit into `total` bytes, if any does. A binary
+/// search, one bit of the level at a time.
 fn fill(
     total: usize,
     runs: &[SortedRun],
-    share: impl Fn(&SortedRun, u64) -> Option<u64>,
-) -> Option<Vec<Option<u64>>> {
-    let share = |run: &SortedRun, level: u64| {
-        let has_keys = run.num_filters > 0 && run.keys_per_filter > 0 && run.weight > 0;
-        share(run, level).filter(|_| has_keys).map(|share| share.min(most(run)))
-    };
+    rule: impl Fn(&SortedRun, usize, u64) -> Option<u64>,
+) -> Option<Vec<Option<TunedSize>>> {
     let at = |level| {
-        let shares: Vec<_> = runs.iter().map(|run| share(run, level)).collect();
-        // LevelDB's lengths, which are found far faster, are at least as long.
-        let fits = fits(total, runs, &shares, false) || fits(total, runs, &shares, true);
-        fits.then_some(shares)
+        let size = |run| size(run, |keys_per_filter| rule(run, keys_per_filter, level));
+        let sizes: Vec<_> = runs.iter().map(size).collect();
+        // LevelDB's lengths are computed much faster, and never shorter than tuned lengths. So if
+        // they fit, tuned filters do.
+        let fits = fits(total, runs, &sizes, false) || fits(total, runs, &sizes, true);
+        fits.then_some(sizes)
     };
     let mut best = (0, at(0)?);
-    // Enough for the most of any run.
+    // 2^28 millibits exceed every run's maximum.
     for bit in (0..28).rev() {
         let level = best.0 | 1 << bit;
-        best = at(level).map_or(best, |shares| (level, shares));
+        best = at(level).map_or(best, |sizes| (level, sizes));
     }
     Some(best.1)
 }
 
 /// Whether the runs' filters take at most `total` bytes, the probe counts included.
-fn fits(total: usize, runs: &[SortedRun], shares: &[Option<u64>], is_tuned: bool) -> bool {
-    let take = |rest: usize, (run, share): (&SortedRun, &Option<u64>)| {
-        let Some(millibits) = *share else { return Some(rest) };
-        let leveldb = BloomFilterShape::leveldb(run.keys_per_filter, millibits)?;
-        let tuned = || tuned_shape(leveldb, run.keys_per_filter).shape;
-        let shape = if is_tuned { tuned() } else { leveldb };
+fn fits(total: usize, runs: &[SortedRun], sizes: &[Option<TunedSize>], is_tuned: bool) -> bool {
+    let take = |rest: usize, (run, size): (&SortedRun, &Option<TunedSize>)| {
+        let Some(size) = size else { return Some(rest) };
+        let num_keys = run.keys_per_filter;
+        let shape = if is_tuned { size.tuned(num_keys)? } else { size.leveldb(num_keys)?.0 };
         rest.checked_sub(shape.num_bytes.checked_add(1)?.checked_mul(run.num_filters)?)
     };
-    runs.iter().zip(shares).try_fold(total, take).is_some()
+    runs.iter().zip(sizes).try_fold(total, take).is_some()
 }
 
 /// The runs' expected rates, times their weights.
-fn sum_of_rates(runs: &[SortedRun], shares: &[Option<u64>]) -> f64 {
-    let rate = |(run, share): (&SortedRun, &Option<u64>)| {
-        let leveldb = share.and_then(|share| BloomFilterShape::leveldb(run.keys_per_filter, share));
-        let rate = leveldb.map_or(1.0, |leveldb| tuned_shape(leveldb, run.keys_per_filter).rate);
-        f64::from(run.weight) * rate
+fn sum_of_rates(runs: &[SortedRun], sizes: &[Option<TunedSize>]) -> f64 {
+    let rate = |(run, size): (&SortedRun, &Option<TunedSize>)| {
+        f64::from(run.weight) * size.map_or(1.0, |size| size.rate(run.keys_per_filter))
     };
-    runs.iter().zip(shares).map(rate).sum()
+    runs.iter().zip(sizes).map(rate).sum()
 }

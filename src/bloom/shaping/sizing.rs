@@ -1,26 +1,76 @@
-//! The fewest bits for a false-positive rate.
+//! Chooses how long tuned filters are: the fewest bits for a rate.
 
+use super::rate::Rates;
 use super::tuned::tuned_shape;
-use crate::bloom::shape::{BloomFilterShape, NUM_HASHES};
+use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 
-/// About the fewest millibits per key with which a tuned filter of `num_keys` keys is expected to
-/// have at most `rate`.
-pub(in crate::bloom) fn millibits_for_rate(rate: f64, num_keys: usize) -> Option<u64> {
+/// Filters of fewer keys need more bits per key, which would be far too many for a filter of many
+/// keys. So policies for them take the bits per key that this many keys need, and count the keys of
+/// a small filter as more.
+pub(super) const MANY_KEYS: usize = 2_000;
+
+/// What decides the length of a tuned policy's filters.
+#[derive(Clone, Copy)]
+pub(in crate::bloom) struct TunedSize {
+    pub(in crate::bloom) millibits_per_key: u64,
+    /// Filters of fewer keys are as long as filters of this many keys.
+    pub(in crate::bloom) min_keys: usize,
+}
+
+impl TunedSize {
+    /// LevelDB's shape for `num_keys` keys, which are at least 1, and the keys that it counts.
+    pub(super) fn leveldb(self, num_keys: usize) -> Option<(BloomFilterShape, usize)> {
+        let num_keys = num_keys.max(self.min_keys);
+        Some((BloomFilterShape::leveldb(num_keys, self.millibits_per_key)?, num_keys))
+    }
+
+    pub(super) fn tuned(self, num_keys: usize) -> Option<BloomFilterShape> {
+        self.leveldb(num_keys).map(|(leveldb, counted)| tuned_shape(leveldb, counted))
+    }
+
+    /// The expected rate of a filter of `num_keys` keys.
+    pub(super) fn rate(self, num_keys: usize) -> f64 {
+        let shape = self.tuned(num_keys).filter(|shape| shape.num_bits() <= NUM_HASHES);
+        match shape {
+            _ if num_keys == 0 => 0.0,
+            None => 1.0,
+            Some(shape) => Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes),
+        }
+    }
+}
+
+/// About the shortest filters with which `num_keys` keys are expected to have at most `rate`.
+pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<TunedSize> {
     if !(rate > 0.0 && rate < 1.0) {
         return None;
     }
-    let reaches = |millibits| {
-        let leveldb = BloomFilterShape::leveldb(num_keys, millibits);
-        leveldb.is_some_and(|leveldb| tuned_shape(leveldb, num_keys).rate <= rate)
-    };
-    // Hashes reach one bit more, which a usize of 32 bits would not count: so the answer is the
-    // same on every platform.
-    let most = (NUM_HASHES - 1) * 1000 / num_keys.max(1) as u64;
+    let many_keys = num_keys.max(MANY_KEYS);
+    // More keys have more equal hashes. Where these alone exceed the rate, a fifth more will do.
+    let equal_hashes = 1.2 * float(MANY_KEYS as u64) / float(NUM_HASHES);
+    let rate_of_many = if num_keys < MANY_KEYS { rate.max(equal_hashes) } else { rate };
+    // Hashes reach one bit more, which a usize of 32 bits would not count. Without it, the answer
+    // is the same on every platform.
+    let max_millibits = (NUM_HASHES - 1) * 1000;
+
+    let millibits_per_key = fewest(0, max_millibits / many_keys as u64, |millibits_per_key| {
+        TunedSize { millibits_per_key, min_keys: 0 }.rate(many_keys) <= rate_of_many
+    })?;
+    let size = |min_keys| TunedSize { millibits_per_key, min_keys };
+    if size(0).rate(num_keys) <= rate {
+        return Some(size(0));
+    }
+    let max_keys = max_millibits / millibits_per_key.max(1);
+    let size = |min_keys| usize::try_from(min_keys).map(size).ok();
+    let reaches = |min_keys| size(min_keys).is_some_and(|size| size.rate(num_keys) <= rate);
+    size(fewest(num_keys as u64, max_keys, reaches)?)
+}
+
+/// The least number up to `most` that reaches a rate, if rates fall with each, as they mostly do.
+fn fewest(least: u64, most: u64, reaches: impl Fn(u64) -> bool) -> Option<u64> {
     if !reaches(most) {
         return None;
     }
-    // Rates mostly fall with each bit.
-    let (mut low, mut enough) = (0, most);
+    let (mut low, mut enough) = (least, most);
     while low < enough {
         let middle = u64::midpoint(low, enough);
         if reaches(middle) { enough = middle } else { low = middle + 1 }
