@@ -4,7 +4,8 @@
 
 mod reader;
 
-use std::{fmt, mem};
+use alloc::vec::Vec;
+use core::{fmt, mem};
 
 use crate::{BloomHash, FilterPolicy};
 pub use reader::FilterBlockReader;

@@ -1,6 +1,6 @@
 //! The traits between a storage engine and its filters.
 
-use std::sync::Arc;
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
 use crate::BloomHash;
 

@@ -1,5 +1,7 @@
 //! Filters of user keys, made of internal keys.
 
+use alloc::vec::Vec;
+
 use crate::{BloomHash, FilterPolicy, HashPolicy};
 
 /// Makes filters of user keys for tables whose keys end in LevelDB's 8-byte trailer, and no others.

@@ -46,6 +46,9 @@
 //!
 //! # Compatibility
 //!
+//! The crate is `no_std`. It needs an allocator, and atomics with compare-and-swap for `Arc` and
+//! [`AtomicBloomFilter`]. It runs on WebAssembly, and writes the same bytes on every platform.
+//!
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
@@ -57,7 +60,10 @@
 //!
 //! A filter outside a filter block needs a name of the engine's own: under LevelDB's, LevelDB at
 //! best ignores it, and rusty-leveldb panics.
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod bloom;
 mod filter_block;

@@ -1,7 +1,8 @@
 //! A filter for inserts and lookups by several threads at the same time.
 
-use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use alloc::vec::Vec;
+use core::fmt;
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::bits::probes::PreparedShape;
 use super::filter::BloomFilter;

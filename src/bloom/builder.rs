@@ -1,6 +1,7 @@
 //! Building a filter key by key.
 
-use std::fmt;
+use alloc::vec::Vec;
+use core::fmt;
 
 use super::bits::create::create;
 use super::policy::BloomFilterPolicy;

@@ -1,7 +1,8 @@
 //! The errors of parsing a filter and of merging two.
 
-use std::error::Error;
-use std::fmt;
+use alloc::format;
+use core::error::Error;
+use core::fmt;
 
 use super::shape::{BloomFilterShape, MAX_PROBES};
 

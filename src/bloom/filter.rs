@@ -1,6 +1,7 @@
 //! A filter's bytes, parsed once.
 
-use std::{fmt, mem};
+use alloc::{vec, vec::Vec};
+use core::{fmt, mem};
 
 use super::bits::many;
 use super::bits::probes::PreparedShape;

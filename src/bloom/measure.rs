@@ -1,5 +1,7 @@
 //! Measuring false-positive rates, and estimating how many keys a filter has.
 
+use alloc::vec::Vec;
+
 use super::bits::create::Maker;
 use super::bits::many::BATCH;
 use super::bits::probes::PreparedShape;
@@ -62,15 +64,15 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// bits are set or the probe count is 0. Takes time linear in the filter's length.
     #[must_use]
     pub fn estimated_num_keys(&self) -> f64 {
-        let shape = self.shape();
-        if shape.num_probes() == 0 {
+        let (shape, fill_ratio) = (self.shape(), self.fill_ratio());
+        if shape.num_probes() == 0 || fill_ratio >= 1.0 {
             return f64::INFINITY;
         }
         // As many different probes would set these bits, if only third probes coincided.
-        let probes = -float(shape.num_bits()) * (-self.fill_ratio()).ln_1p();
+        let probes = float(shape.num_bits()) * minus_ln_of_rest(fill_ratio);
         let num_probes = f64::from(shape.num_probes());
         let mut num_keys = probes / num_probes;
-        if probes > 0.0 && probes.is_finite() && num_probes > 2.0 {
+        if probes > 0.0 && num_probes > 2.0 {
             // The first guess is at most a third too low; four rounds reduce that below 0.1%.
             for _ in 0..4 {
                 num_keys = (probes - different_third_probes(num_keys)) / (num_probes - 1.0);
@@ -78,6 +80,18 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         }
         num_keys
     }
+}
+
+/// `-ln(1 - share)` of a share below 1. Uses only what IEEE 754 rounds alike everywhere, which
+/// [`f64::ln_1p`] does not.
+fn minus_ln_of_rest(share: f64) -> f64 {
+    if share > 0.5 {
+        // For twice the rest, which is not rounded: the series below converges fast for it.
+        return core::f64::consts::LN_2 + minus_ln_of_rest(2.0 * share - 1.0);
+    }
+    // `2 * artanh(z)`, whose series is `2 * (z + z^3 / 3 + z^5 / 5 + ..)`, with `z` at most 1 / 3.
+    let z = share / (2.0 - share);
+    2.0 * z * (0..16).rev().fold(0.0, |sum, k| sum * z * z + 1.0 / f64::from(2 * k + 1))
 }
 
 /// Lookups of random hashes, always the same ones, and how many of them matched.

@@ -1,5 +1,7 @@
 //! The policy: the length and the number of probes of a filter, its bytes, and lookups.
 
+use alloc::vec::Vec;
+
 use super::bits::create::create;
 use super::bits::one::may_match_once;
 use super::error::InvalidFilter;

@@ -1,6 +1,6 @@
 //! Reading a filter block.
 
-use std::fmt;
+use core::fmt;
 
 use crate::{FilterKey, FilterPolicy};
 

@@ -4,7 +4,7 @@
 //! processor busy. Keys of one length go together; others are sorted by their number of 8-byte
 //! blocks, and go together as far as those reach.
 
-use std::hint::black_box;
+use core::hint::black_box;
 
 use super::{
     BLOOM_SEED, BloomHash, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail,
@@ -55,7 +55,7 @@ pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
                 hash_mixed(&keys[done..start], &mut hashes[done..start]);
             }
             done = start + GROUP;
-            let group: [&[u8]; GROUP] = std::array::from_fn(|lane| &group[lane].as_ref()[..len]);
+            let group: [&[u8]; GROUP] = core::array::from_fn(|lane| &group[lane].as_ref()[..len]);
             hashes[start..done].copy_from_slice(&hash_group(group, len));
         }
     }
@@ -108,7 +108,7 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
         let num_grouped = if num_blocks < CLASSES - 1 { class.len() / LANES * LANES } else { 0 };
         let (grouped, alone) = class.split_at(num_grouped);
         for group in grouped.chunks_exact(LANES) {
-            let group: [usize; LANES] = std::array::from_fn(|lane| group[lane].into());
+            let group: [usize; LANES] = core::array::from_fn(|lane| group[lane].into());
             let of_group = group.map(|index| keys[index].as_ref());
             for ((index, h), key) in
                 group.into_iter().zip(hash_blocks(of_group, num_blocks)).zip(of_group)

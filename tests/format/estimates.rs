@@ -62,6 +62,23 @@ fn estimates_agree_with_the_formula_to_a_thousandth() {
     }
 }
 
+/// With one probe, the formula is a logarithm, which the crate computes itself.
+#[test]
+fn estimates_of_one_probe_have_all_digits_at_any_fill() {
+    for (num_bytes, num_bits) in [(1, 8.0), (8, 64.0), (100_000, 800_000.0)] {
+        for hundredth in 0..=100 {
+            let num_ones = 1 + hundredth * (8 * num_bytes - 2) / 100;
+            let mut filter = [vec![0; num_bytes], vec![1]].concat();
+            filter[..num_ones / 8].fill(0xff);
+            filter[num_ones / 8] = !(0xff << (num_ones % 8));
+            let filter = BloomFilter::new(filter).expect("1 probe");
+            let expected = -num_bits * (-filter.fill_ratio()).ln_1p();
+            let error: f64 = filter.estimated_num_keys() / expected - 1.0;
+            assert!(error.abs() < 1e-14, "{num_ones} of {num_bits} bits: {error}");
+        }
+    }
+}
+
 #[test]
 fn leveldbs_filters_are_about_0_45_full() {
     for num_keys in [6, 7, 35, 100, 1_000, 20_000] {

@@ -1,5 +1,7 @@
 //! Making a filter of many keys.
 
+use alloc::vec::Vec;
+
 use super::many::{BATCH, Batch, Hashed, MANY};
 use super::one::word_of;
 use super::probes::PreparedShape;

@@ -12,6 +12,8 @@
 //!
 //! where `level` is one number for all runs. [`fill`] finds the highest level whose filters fit.
 
+use alloc::{vec, vec::Vec};
+
 use super::sizing::{MANY_KEYS, TunedSize};
 use crate::bloom::shape::NUM_HASHES;
 

@@ -57,7 +57,7 @@
 //! bits, the pairs of values that fall on one bit form a lattice. The shorter its shortest vector,
 //! the more absent keys match because of third probes alone.
 
-use std::array;
+use core::array;
 
 use super::rate::{NUM_VALUES, Rates};
 use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, NUM_HASHES, float};
