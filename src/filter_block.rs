@@ -7,6 +7,7 @@ mod reader;
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
+use crate::filter_policy::BY_HASH_RULE;
 use crate::{BloomHash, FilterPolicy};
 pub use reader::FilterBlockReader;
 
@@ -215,7 +216,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let ends = |of: &[u8]| [of.first_chunk::<8>().copied(), of.last_chunk().copied()];
         let before = ends(&self.result);
         if !self.ends.is_empty() {
-            assert!(self.hashes.is_empty(), "by_hash answers always, or never");
+            assert!(self.hashes.is_empty(), "{BY_HASH_RULE}");
             let mut start = 0;
             let key = |&end| &self.keys[mem::replace(&mut start, end)..end];
             let keys: Vec<_> = self.ends.iter().map(key).collect();
@@ -228,7 +229,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
                     self.hashes.push(self.hashes[i - num_keys]);
                 }
             }
-            let policy = self.policy.by_hash().expect("by_hash answers always, or never");
+            let policy = self.policy.by_hash().expect(BY_HASH_RULE);
             policy.create_filter_of_hashes(&self.hashes, &mut self.result);
         }
         // Not so after `*dst = filter`, easily written by who knows traits that return a filter.

@@ -3,6 +3,10 @@
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
 use crate::BloomHash;
+use crate::hash::assert_same_len;
+
+pub(crate) const BY_HASH_RULE: &str =
+    "FilterPolicy::by_hash must return Some in every call, or None in every call";
 
 /// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
@@ -20,68 +24,103 @@ use crate::BloomHash;
 /// # Wrappers
 ///
 /// If the engine's comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators)
-/// in one that normalises keys, under a name of the engine's own. Wrap that in
-/// [`InternalKeyPolicy`](crate::InternalKeyPolicy), not the other way round. What takes no
-/// `FilterPolicy`, such as [`bloom_hash`](crate::bloom_hash), takes normalised keys.
+/// in a policy that normalises keys, under a name of the engine's own. An
+/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) goes around that wrapper, not inside it.
+/// Functions without a policy, such as [`bloom_hash`](crate::bloom_hash), need keys that are
+/// already normalised.
 ///
-/// A wrapper whose filters depend on a hash of each key alone may be a [`HashPolicy`] of its own,
-/// too. It may forward [`by_hash`](Self::by_hash) only if it takes every key as it is: otherwise
-/// keys would be hashed as they are, looked up normalised, and missed.
+/// A wrapper may implement [`HashPolicy`] itself if its filters depend only on a hash of each key.
+/// It may forward [`by_hash`](Self::by_hash) only if it passes every key on unchanged. Otherwise
+/// the inner policy would hash keys that are not normalised, and lookups would miss keys.
 pub trait FilterPolicy: Send + Sync {
     /// The policy's name, which follows `filter.` in a table's metaindex block.
     ///
-    /// If the policy's bytes or its view of keys change, change the name: otherwise old filters are
-    /// misread, and reject their keys.
+    /// If the policy's bytes or its view of keys change, change the name. Otherwise readers misread
+    /// old filters and miss their keys.
     fn name(&self) -> &str;
 
-    /// Appends a filter for `keys` to `dst`, whose existing bytes stay as they are. Keys may repeat
-    /// and come in any order; LevelDB passes them in its comparator's order. Builders of filter
-    /// blocks never ask for a filter of no keys.
+    /// Appends a filter for `keys` to `dst`, and leaves the bytes already there unchanged.
+    ///
+    /// Keys may repeat, and may come in any order. LevelDB passes them in its comparator's order.
+    /// A filter block's builder always passes at least one key.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);
 
-    /// Whether `key` may be among the keys from which `filter` was made.
+    /// Returns whether `key` may be among the keys of `filter`.
     ///
     /// `filter` is what one call of [`create_filter`](Self::create_filter) appended, or empty for a
-    /// range of the file without keys. Must be `true` for each of its keys, and must not panic on
-    /// any bytes, since a disk may return corrupt ones.
+    /// range of the file without keys. The answer must be `true` for each key of the filter. This
+    /// method must not panic on any bytes, because a disk may return corrupt bytes.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
-    /// This policy as one that needs only hashes of keys: `Some` in all calls, or `None` in all.
-    /// With it, builders keep 4 bytes of each key, and a lookup hashes its key once for all tables.
-    /// `None` unless overridden.
+    /// Returns this policy as a [`HashPolicy`] if it needs only hashes of keys. Must always return
+    /// `Some` or always `None`; returns `None` unless overridden.
+    ///
+    /// With hashes, builders keep 4 bytes of each key, and a lookup in many tables hashes its key
+    /// only once.
     #[inline]
     fn by_hash(&self) -> Option<&dyn HashPolicy> {
         None
     }
 }
 
-/// A [`FilterPolicy`] by hashes: its filters, and its answers, depend on nothing else of a key.
-///
-/// Return it from [`FilterPolicy::by_hash`], by which builders and readers find it.
+/// A [`FilterPolicy`] that needs only a key's hash, not the key itself. Builders and readers get it
+/// from [`FilterPolicy::by_hash`].
 ///
 /// ```
-/// use leveldb_filter::{BloomFilterPolicy, HashPolicy};
+/// use leveldb_filter::{BloomFilterPolicy, BloomHash, HashPolicy};
 /// let (policy, mut filter) = (BloomFilterPolicy::new(10), Vec::new());
-/// let hash = policy.key_hash(b"pear");
-/// policy.create_filter_of_hashes(&[hash], &mut filter);
-/// assert!(policy.hash_may_match(hash, &filter));
+/// let mut hashes = [BloomHash::default(); 2];
+/// policy.key_hashes(&[b"pear", b"plum"], &mut hashes);
+/// assert_eq!(hashes[0], policy.key_hash(b"pear"));
+/// policy.create_filter_of_hashes(&hashes[..1], &mut filter);
+/// let mut matches = [false; 2];
+/// policy.hashes_may_match(&hashes, &filter, &mut matches);
+/// assert_eq!(matches, [true, false]);
 /// ```
 pub trait HashPolicy: Send + Sync {
-    /// The hash that stands for `key`.
+    /// Returns the hash that stands for `key`.
     fn key_hash(&self, key: &[u8]) -> BloomHash;
 
     /// Appends the bytes that [`create_filter`](FilterPolicy::create_filter) appends for keys with
-    /// these [hashes](Self::key_hash), in this order and as often as each comes.
+    /// these [hashes](Self::key_hash), in the same order and with the same repetitions.
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
 
     /// [`key_may_match`](FilterPolicy::key_may_match) for a key with this hash.
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
+
+    /// Hashes many keys: writes the [`key_hash`](Self::key_hash) of `keys[i]` to `hashes[i]`.
+    ///
+    /// This is a loop unless overridden. An override must give the same hashes.
+    ///
+    /// # Panics
+    ///
+    /// If the slices differ in length.
+    fn key_hashes(&self, keys: &[&[u8]], hashes: &mut [BloomHash]) {
+        assert_same_len(keys, hashes, "HashPolicy::key_hashes");
+        keys.iter().zip(hashes).for_each(|(key, hash)| *hash = self.key_hash(key));
+    }
+
+    /// Looks up many hashes in one filter: writes the answer of
+    /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`.
+    ///
+    /// This is a loop unless overridden. An override must give the same answers.
+    ///
+    /// # Panics
+    ///
+    /// If the slices differ in length.
+    fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+        assert_same_len(hashes, matches, "HashPolicy::hashes_may_match");
+        let pairs = hashes.iter().zip(matches);
+        pairs.for_each(|(&hash, matches)| *matches = self.hash_may_match(hash, filter));
+    }
 }
 
 /// A key to look up in many tables, hashed once if their policy needs only hashes.
 ///
-/// Make it with the policy that the tables' readers have: others may hash keys otherwise, or take
-/// other keys, and would miss it. It borrows the key, not the policy.
+/// Create it with the readers' own policy. Another policy may hash differently or expect another
+/// form of key, and lookups would miss keys. A `FilterKey` borrows the key, not the policy. For
+/// many keys at once, use the policy's [`HashPolicy::key_hashes`] and
+/// [`HashPolicy::hashes_may_match`].
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
@@ -101,16 +140,17 @@ pub struct FilterKey<'k> {
 }
 
 impl<'k> FilterKey<'k> {
-    /// A key for readers with this policy: an internal key if that is an
-    /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key. Takes the policy's time,
-    /// for a Bloom filter linear in the key's length.
+    /// Prepares `key` for readers with this policy. It is an internal key if the policy is an
+    /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key. Calls the policy's
+    /// [`key_hash`](HashPolicy::key_hash), which for Bloom filters takes time linear in the key's
+    /// length.
     #[inline]
     #[must_use]
     pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {
         Self { key, hash: policy.by_hash().map(|policy| policy.key_hash(key)) }
     }
 
-    /// The key's hash, if the policy needs only that.
+    /// Returns the key's hash, if the policy needs only hashes.
     #[inline]
     #[must_use]
     pub const fn hash(&self) -> Option<BloomHash> {

@@ -1,24 +1,26 @@
-//! Filters of user keys, made of internal keys.
+//! Filters of user keys, built from internal keys.
 
 use alloc::vec::Vec;
 
+use crate::filter_policy::BY_HASH_RULE;
 use crate::{BloomHash, FilterPolicy, HashPolicy};
 
-/// Makes filters of user keys for tables whose keys end in LevelDB's 8-byte trailer, and no others.
+/// Builds filters of user keys for tables whose keys all end in LevelDB's 8-byte trailer.
 ///
-/// **Not for keys without a trailer**: it drops their last 8 bytes, and lookups by the inner policy
-/// miss them. Not for looking up user keys either: the inner policy, which reads the same filters
-/// under the same name, does that. And not for engines that take a policy: they [drop the trailers
-/// themselves](crate::recipes#rusty-leveldb).
+/// **Do not use it for keys without a trailer.** It would drop their last 8 bytes, and lookups by
+/// the inner policy would miss them. To look up user keys, use the inner policy, which reads the
+/// same filters under the same name. Engines that accept a policy [drop the trailers
+/// themselves](crate::recipes#rusty-leveldb), so pass them the inner policy.
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |
 ///                 any length  8 bytes
 /// ```
 ///
-/// A key shorter than the trailer is used whole, so nothing panics and no key is lost. Each version
-/// of a user key counts as a key, as in LevelDB. `create_filter` allocates a list of user keys.
-/// Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
+/// A key shorter than the trailer is used whole, so nothing panics and no key is lost.
+/// `create_filter` counts each version of a user key as a key, as LevelDB does; [long
+/// ranges](crate::FilterBlockBuilder::with_long_ranges) count successive versions once.
+/// `create_filter` also allocates a list of user keys. Mirrors `InternalFilterPolicy` in LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, InternalKeyPolicy};
@@ -44,7 +46,7 @@ impl<P: FilterPolicy> InternalKeyPolicy<P> {
         Self { user_policy }
     }
 
-    /// The policy of user keys.
+    /// Returns the policy of user keys.
     #[must_use]
     pub const fn user_policy(&self) -> &P {
         &self.user_policy
@@ -52,7 +54,7 @@ impl<P: FilterPolicy> InternalKeyPolicy<P> {
 
     #[inline]
     fn inner(&self) -> &dyn HashPolicy {
-        self.user_policy.by_hash().expect("by_hash answers always, or never")
+        self.user_policy.by_hash().expect(BY_HASH_RULE)
     }
 }
 
@@ -76,7 +78,7 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     }
 }
 
-/// By the hashes of user keys.
+/// Uses the hashes of user keys.
 impl<P: FilterPolicy> HashPolicy for InternalKeyPolicy<P> {
     #[inline]
     fn key_hash(&self, key: &[u8]) -> BloomHash {
@@ -90,6 +92,10 @@ impl<P: FilterPolicy> HashPolicy for InternalKeyPolicy<P> {
     #[inline]
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
         self.inner().hash_may_match(hash, filter)
+    }
+
+    fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+        self.inner().hashes_may_match(hashes, filter, matches);
     }
 }
 

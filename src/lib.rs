@@ -28,7 +28,7 @@
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
 //! | look up one key in many tables, hashed once | [`FilterKey`], then [`FilterBlockReader::may_match`] |
-//! | look up many user keys in many tables | [`bloom_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
+//! | look up many keys in many tables | [`HashPolicy::key_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | open a table by its policy's name, check its filters, count what they save | [recipes] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates of some](recipes#bits-per-key) |

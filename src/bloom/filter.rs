@@ -7,6 +7,7 @@ use super::bits::many;
 use super::bits::probes::PreparedShape;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES, float};
+use crate::hash::assert_same_len;
 use crate::{BloomHash, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
@@ -89,7 +90,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[doc(alias = "multi_get")]
     #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
-        assert_eq!(keys.len(), matches.len(), "as many answers as keys");
+        assert_same_len(keys, matches, "BloomFilter::keys_may_match");
         many::may_match(self.prepared, self.bits(), keys, matches);
     }
 
@@ -100,7 +101,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// If the slices differ in length.
     #[inline]
     pub fn hashes_may_match(&self, hashes: &[BloomHash], matches: &mut [bool]) {
-        assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
+        assert_same_len(hashes, matches, "BloomFilter::hashes_may_match");
         many::may_match(self.prepared, self.bits(), hashes, matches);
     }
 

@@ -8,7 +8,7 @@ use super::error::InvalidFilter;
 use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun, TunedSize};
-use crate::hash::{BLOOM_SEED, hash};
+use crate::hash::{BLOOM_SEED, assert_same_len, hash, hash_many};
 use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
@@ -113,7 +113,8 @@ impl BloomFilterPolicy {
     /// If `num_probes` is 0, which matches everything, or above 30, which LevelDB reserves.
     #[must_use]
     pub const fn with_num_probes(self, num_probes: u8) -> Self {
-        assert!(1 <= num_probes && num_probes <= MAX_PROBES, "number of probes not in 1..=30");
+        let is_valid = 1 <= num_probes && num_probes <= MAX_PROBES;
+        assert!(is_valid, "BloomFilterPolicy::with_num_probes: num_probes must be 1 to 30");
         Self { rule: ShapeRule::NumProbes(num_probes), ..self }
     }
 
@@ -213,24 +214,11 @@ impl BloomFilterPolicy {
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
         let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
-        let leveldb = leveldb.expect("capacity overflow");
+        let leveldb = leveldb.expect("BloomFilterPolicy::shape: capacity overflow, too many bits");
         match self.rule {
             ShapeRule::LevelDb => leveldb,
             ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
             ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys),
-        }
-    }
-
-    /// [`BloomFilter::hashes_may_match`] for any bytes, with LevelDB's answers.
-    ///
-    /// # Panics
-    ///
-    /// If the slices differ in length.
-    pub fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
-        assert_eq!(hashes.len(), matches.len(), "as many answers as hashes");
-        match BloomFilter::new(filter) {
-            Ok(filter) => filter.hashes_may_match(hashes, matches),
-            Err(invalid) => matches.fill(invalid.may_match()),
         }
     }
 }
@@ -289,6 +277,21 @@ impl HashPolicy for BloomFilterPolicy {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
             may_match_once(bits, num_probes, hash)
         })
+    }
+
+    /// [`bloom_hashes`](crate::bloom_hashes), which hashes keys side by side.
+    fn key_hashes(&self, keys: &[&[u8]], hashes: &mut [BloomHash]) {
+        assert_same_len(keys, hashes, "HashPolicy::key_hashes");
+        hash_many(keys, hashes);
+    }
+
+    /// [`BloomFilter::hashes_may_match`] for any bytes, with LevelDB's answers.
+    fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+        assert_same_len(hashes, matches, "HashPolicy::hashes_may_match");
+        match BloomFilter::new(filter) {
+            Ok(filter) => filter.hashes_may_match(hashes, matches),
+            Err(invalid) => matches.fill(invalid.may_match()),
+        }
     }
 }
 

@@ -7,8 +7,8 @@ pub(super) const MAX_PROBES: u8 = 30;
 pub(super) const NUM_HASHES: u64 = 1 << 32;
 
 /// The length and the number of probes of a filter: chosen by a
-/// [policy](crate::BloomFilterPolicy::shape) for a number of keys, or read from a
-/// [filter](crate::BloomFilter::shape).
+/// [policy](crate::BloomFilterPolicy::shape) for a number of keys, read from a
+/// [filter](crate::BloomFilter::shape), or [given](Self::new).
 ///
 /// ```
 /// use leveldb_filter::BloomFilterPolicy;
@@ -25,6 +25,27 @@ pub struct BloomFilterShape {
 }
 
 impl BloomFilterShape {
+    /// Describes filters of a given length in bytes, the byte for the number of probes included.
+    ///
+    /// For a memtable with a budget in bytes:
+    ///
+    /// ```
+    /// use leveldb_filter::{AtomicBloomFilter, BloomFilterShape};
+    /// let filter = AtomicBloomFilter::new(BloomFilterShape::new(64 << 10, 6));
+    /// assert!(!filter.insert(b"apple"));
+    /// assert_eq!(filter.into_filter().as_bytes().len(), 65_536);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `filter_len` is below 2, or if `num_probes` is not 1 to 30.
+    #[must_use]
+    pub const fn new(filter_len: usize, num_probes: u8) -> Self {
+        let is_valid = 2 <= filter_len && 1 <= num_probes && num_probes <= MAX_PROBES;
+        assert!(is_valid, "BloomFilterShape::new needs at least 2 bytes, and 1 to 30 probes");
+        Self { num_bytes: filter_len - 1, num_probes }
+    }
+
     /// LevelDB's shape for `num_keys` keys; `None` if its number of bits exceeds a `usize`.
     pub(super) fn leveldb(num_keys: usize, millibits_per_key: u64) -> Option<Self> {
         let millibits = u128::from(millibits_per_key) * num_keys as u128;
@@ -37,20 +58,20 @@ impl BloomFilterShape {
         Some(Self { num_bytes, num_probes: leveldb_num_probes(millibits_per_key) })
     }
 
-    /// A filter's length in bytes, including the one for the number of probes.
+    /// Returns a filter's length in bytes, including the byte for the number of probes.
     #[must_use]
     pub const fn filter_len(&self) -> usize {
         self.num_bytes + 1
     }
 
-    /// The number of bits, a multiple of 8.
+    /// Returns the number of bits, a multiple of 8.
     #[must_use]
     pub const fn num_bits(&self) -> u64 {
         // No filter is so long, but a policy's shape may have 2^64 bits.
         (self.num_bytes as u64).saturating_mul(8)
     }
 
-    /// The number of bits that a lookup probes: 1 to 30 from a policy, 0 to 30 from a filter.
+    /// Returns the number of bits that a lookup probes: 1 to 30, or 0 if a filter at hand says so.
     #[must_use]
     pub const fn num_probes(&self) -> u8 {
         self.num_probes

@@ -11,16 +11,17 @@ use crate::{FilterKey, FilterPolicy};
 ///   as the policy made them     u32 each                u32            u8
 /// ```
 ///
-/// Numbers are little-endian; offsets are in bytes from the start of the block. A data block's
-/// filter has the index `block_offset >> base_lg`; it ends where the next one starts, the last one
-/// where the array of offsets starts. A filter block is not a filter for
-/// [`BloomFilter`](crate::BloomFilter), which might reject every key of the block.
+/// Numbers are little-endian. Offsets are in bytes from the start of the block. A data block's
+/// filter has the index `block_offset >> base_lg`. A filter ends where the next filter starts, and
+/// the last filter where the array of offsets starts. Do not pass a filter block to
+/// [`BloomFilter`](crate::BloomFilter), which expects a single filter and may reject every key.
 ///
-/// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`: a
-/// corrupt filter may reject keys it contains. If the checksum is wrong, read the table without
-/// filters. Readers never panic, overflow or allocate on any bytes; lookups in malformed parts
-/// answer `true`, unlike in LevelDB also with a `base_lg` of 64 or more (undefined in C++) and with
-/// equal offsets outside the filters ("no keys" in C++).
+/// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
+/// corrupt filter may reject keys that it contains. If the checksum is wrong, read the table
+/// without filters. Readers never panic, overflow or allocate on any bytes. Lookups in malformed
+/// parts answer `true`. Two of these answers differ from LevelDB's: for a `base_lg` of 64 or more,
+/// which is undefined in C++, and for equal offsets outside the filters, which mean "no keys" in
+/// C++.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
@@ -34,43 +35,47 @@ use crate::{FilterKey, FilterPolicy};
 pub struct FilterBlockReader<P, B> {
     policy: P,
     contents: B,
-    /// `None` of a malformed block.
+    /// `None` if the block is malformed.
     footer: Option<Footer>,
 }
 
 impl<P: Copy, B: ?Sized> Copy for FilterBlockReader<P, &B> {}
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads where the filters of a block are, in constant time. `contents` is the block without
-    /// the 5-byte trailer (compression type and checksum) that follows it in the file, and `policy`
-    /// the one that the table's metaindex block names.
+    /// Creates a reader of a block, in constant time. `contents` is the block without the 5-byte
+    /// trailer (compression type and checksum) that follows it in the file. `policy` is the policy
+    /// that the table's metaindex block names.
+    ///
+    /// To share the bytes between readers, use an `Arc<[u8]>`, or a type of your own around a
+    /// shared memory map. `Arc<Vec<u8>>` and `Arc<Mmap>` do not implement `AsRef<[u8]>`.
     #[must_use]
     pub fn new(policy: P, contents: B) -> Self {
         Self { footer: Footer::parse(contents.as_ref()), policy, contents }
     }
 
-    /// Whether the data block at `block_offset` may contain `key`: an internal key if the policy is
-    /// an [`InternalKeyPolicy`](crate::InternalKeyPolicy), else a user key. `true` where
-    /// [`filter`](Self::filter) is `None`.
+    /// Returns whether the data block at `block_offset` may contain `key`, which is an internal key
+    /// if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key.
+    /// `true` if [`filter`](Self::filter) is `None`.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables, made
-    /// with this reader's policy: by its hash if both have hashes, else by the key.
+    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables, created
+    /// with this reader's policy. Uses the hash if both the key and the policy have hashes,
+    /// otherwise the key.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
         self.filter(block_offset).is_none_or(|filter| key.may_match(&self.policy, filter))
     }
 
-    /// The filter for the data block at `block_offset`, as the policy made it.
+    /// Returns the filter for the data block at `block_offset`, as the policy built it.
     ///
-    /// `None` past the last filter, or where the block or the filter's offsets are malformed: then
-    /// the data block may contain any key. Empty bytes where no data block starts in the range,
-    /// even if a data block that starts before has keys there. Takes constant time.
+    /// `None` after the last filter, or if the block or the filter's offsets are malformed. Then
+    /// the data block may contain any key. Empty bytes if no data block starts in the range, even
+    /// if an earlier data block reaches into the range. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
@@ -83,31 +88,41 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         contents.get(..array_offset)?.get(start..limit)
     }
 
-    /// The base-2 logarithm of the length in bytes of the file ranges that share a filter. Below
-    /// 64; 0 of a malformed block.
+    /// Returns the base-2 logarithm of the length in bytes of the file ranges that share a filter.
+    /// Below 64, and 0 if the block is malformed.
     #[must_use]
     pub fn base_lg(&self) -> u8 {
         self.footer.unwrap_or_default().base_lg
     }
 
-    /// The number of filters, including those of ranges without keys; 0 of a malformed block.
+    /// Returns the number of filters, including empty filters of ranges without keys; 0 if the block
+    /// is malformed.
+    ///
+    /// In a block with one filter, that filter has all keys of the table. So a lookup at offset 0
+    /// can rule out a key before the table's index is read.
     #[must_use]
     pub fn num_filters(&self) -> usize {
         self.footer.unwrap_or_default().num_filters
     }
 
-    /// Whether the block is shorter than 5 bytes, its array of offsets starts outside, or its
-    /// `base_lg` is 64 or more: then all lookups answer `true`. A block that is not malformed may
-    /// still have damaged filters, or damaged offsets of some.
+    /// Returns whether the block is shorter than 5 bytes, its array of offsets starts outside the
+    /// block, or its `base_lg` is 64 or more. Then all lookups answer `true`. A block that is not
+    /// malformed may still have damaged filters or damaged offsets.
     #[must_use]
     pub const fn is_malformed(&self) -> bool {
         self.footer.is_none()
     }
 
-    /// The policy that reads the filters.
+    /// Returns the policy that reads the filters.
     #[must_use]
     pub const fn policy(&self) -> &P {
         &self.policy
+    }
+
+    /// Returns the block, for example for a cache that counts bytes.
+    #[must_use]
+    pub const fn contents(&self) -> &B {
+        &self.contents
     }
 }
 
@@ -121,7 +136,7 @@ impl<P: fmt::Debug, B> fmt::Debug for FilterBlockReader<P, B> {
     }
 }
 
-/// What the end of a block says of it.
+/// What the last bytes of a block say about it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Footer {
     /// Where the array of offsets starts, and the filters end.

@@ -29,8 +29,13 @@ const CLASSES: usize = 8;
 /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
-    assert_eq!(keys.len(), hashes.len(), "as many hashes as keys");
+    assert_same_len(keys, hashes, "bloom_hashes");
     hash_many(keys, hashes);
+}
+
+#[inline]
+pub(crate) fn assert_same_len<A, B>(inputs: &[A], outputs: &[B], method: &str) {
+    assert_eq!(inputs.len(), outputs.len(), "{method}: the slices must have the same length");
 }
 
 #[inline]

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
@@ -13,6 +14,7 @@ use leveldb_filter::{
 };
 
 use crate::common::create_filter;
+use crate::common::odd::{Odd, Writes};
 
 const POLICY: BloomFilterPolicy =
     BloomFilterPolicy::new(16).with_name("example.Bloom").with_num_probes(8);
@@ -144,6 +146,17 @@ fn with_num_probes_keeps_lengths_and_the_last_call_wins() {
 }
 
 #[test]
+fn a_shape_has_the_given_length_and_number_of_probes() {
+    const SHAPE: BloomFilterShape = BloomFilterShape::new(126, 6);
+    assert_eq!(SHAPE, BloomFilterPolicy::new(10).shape(100));
+    for (filter_len, num_probes) in [(2, 1), (3, 30), (usize::MAX, 8)] {
+        let shape = BloomFilterShape::new(filter_len, num_probes);
+        assert_eq!((shape.filter_len(), shape.num_probes()), (filter_len, num_probes));
+    }
+    assert_eq!(BloomFilter::empty(BloomFilterShape::new(2, 30)).into_inner(), [0, 30]);
+}
+
+#[test]
 fn errors_say_what_is_wrong() {
     let too_short = BloomFilter::new([]).unwrap_err();
     assert_eq!(too_short.to_string(), "a filter of 0 bytes is too short: at least 2 are needed");
@@ -162,22 +175,35 @@ fn slices_of_different_lengths_panic() {
     let hashes = [BloomHash::default()];
     for num_others in [0, 2] {
         let mut matches = vec![false; num_others];
-        assert_panics("as many answers as keys", || filter.keys_may_match(&["fig"], &mut matches));
-        let message = "as many answers as hashes";
+        let message = "keys_may_match: the slices must have the same length";
+        assert_panics(message, || filter.keys_may_match(&["fig"], &mut matches));
+        let message = "hashes_may_match: the slices must have the same length";
         assert_panics(message, || filter.hashes_may_match(&hashes, &mut matches));
+        let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
+        let policies: [&dyn HashPolicy; 2] = [&POLICY, &odd];
         for filter in [&[][..], &[6], &[0, 6], &[0, 31]] {
-            assert_panics(message, || POLICY.hashes_may_match(&hashes, filter, &mut matches));
+            for policy in policies {
+                assert_panics(message, || policy.hashes_may_match(&hashes, filter, &mut matches));
+            }
         }
-        let mut hashes = vec![BloomHash::default(); num_others];
-        assert_panics("as many hashes as keys", || bloom_hashes(&["fig"], &mut hashes));
+        let (keys, mut hashes) = ([&b"fig"[..]], vec![BloomHash::default(); num_others]);
+        let message = "bloom_hashes: the slices must have the same length";
+        assert_panics(message, || bloom_hashes(&keys, &mut hashes));
+        let message = "key_hashes: the slices must have the same length";
+        for policy in policies {
+            assert_panics(message, || policy.key_hashes(&keys, &mut hashes));
+        }
     }
 }
 
 #[test]
 fn probe_counts_and_base_lgs_out_of_range_panic() {
     for num_probes in [0, 31, 255] {
-        let message = "number of probes not in 1..=30";
+        let message = "with_num_probes: num_probes must be 1 to 30";
         assert_panics(message, || _ = BloomFilterPolicy::default().with_num_probes(num_probes));
+        let message = "BloomFilterShape::new needs at least 2 bytes, and 1 to 30 probes";
+        assert_panics(message, || _ = BloomFilterShape::new(9, num_probes));
+        assert_panics(message, || _ = BloomFilterShape::new(usize::from(num_probes % 2), 6));
     }
     for base_lg in [64, 255] {
         let message = "base_lg above 63";

@@ -105,6 +105,7 @@ fn base_lg_and_num_filters_are_the_blocks_unless_it_is_malformed() {
         let reader = FilterBlockReader::new(POLICY, filter_block(&[7, 7], &[0, 2], 2, base_lg));
         let expected = if base_lg < 64 { (base_lg, 2, false) } else { (0, 0, true) };
         assert_eq!((reader.base_lg(), reader.num_filters(), reader.is_malformed()), expected);
+        assert_eq!(reader.contents(), &filter_block(&[7, 7], &[0, 2], 2, base_lg));
     }
     for malformed in [&[][..], &[11], &[0, 0, 0, 11], &[1, 0, 0, 0, 11], &[0xff; 5]] {
         let reader = FilterBlockReader::new(POLICY, malformed);

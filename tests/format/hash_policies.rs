@@ -44,11 +44,11 @@ fn a_policy_that_gives_hashes_only_now_and_then_panics_at_its_filter() {
                 // Keys alone make a filter.
                 continue;
             }
-            assert_panics("always, or never", || builder.start_block(2_048));
+            assert_panics("must return Some in every call", || builder.start_block(2_048));
         }
     }
     let policy = InternalKeyPolicy::new(Fickle(AtomicBool::new(true)));
     let by_hash = policy.by_hash().expect("hashes");
     policy.user_policy().0.store(false, Ordering::Relaxed);
-    assert_panics("always, or never", || _ = by_hash.key_hash(b"fig"));
+    assert_panics("must return Some in every call", || _ = by_hash.key_hash(b"fig"));
 }

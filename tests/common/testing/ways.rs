@@ -1,11 +1,14 @@
 //! Every way to make a filter, and every way to look up keys in one.
 
+use std::sync::atomic::AtomicBool;
+
 use leveldb_filter::{
-    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder,
-    FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, InternalKeyPolicy, InvalidFilter,
-    bloom_hash,
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
+    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, InternalKeyPolicy,
+    InvalidFilter, bloom_hash,
 };
 
+use super::odd::{Odd, Writes};
 use super::{reference, slices};
 
 /// Calls `see` with the filter that `policy` makes of `keys`, once for every way to make it.
@@ -86,6 +89,7 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
     let policy = BloomFilterPolicy::default();
     let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
     let internal_keys = internal_keys(keys);
+    let internal = slices(&internal_keys);
     let internal_key_policy = InternalKeyPolicy::new(policy);
     let mut answers = vec![
         ("policy", each(keys, |key| policy.key_may_match(key, filter))),
@@ -96,12 +100,22 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         ),
         (
             "InternalKeyPolicy",
-            each(&slices(&internal_keys), |key| internal_key_policy.key_may_match(key, filter)),
+            each(&internal, |key| internal_key_policy.key_may_match(key, filter)),
         ),
     ];
-    for before in [false, true] {
-        let ask = |matches: &mut [bool]| policy.hashes_may_match(&hashes, filter, matches);
-        answers.push(("policy, hashes", batch(keys.len(), before, ask)));
+    let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
+    for (way, policy, keys) in [
+        ("policy, batch", &policy as &dyn FilterPolicy, keys),
+        ("InternalKeyPolicy, batch", &internal_key_policy, &internal),
+        ("InternalKeyPolicy of loops, batch", &InternalKeyPolicy::new(odd), &internal),
+    ] {
+        let policy = policy.by_hash().expect("hashes");
+        let mut hashes = vec![BloomHash::default(); keys.len()];
+        policy.key_hashes(keys, &mut hashes);
+        for before in [false, true] {
+            let ask = |matches: &mut [bool]| policy.hashes_may_match(&hashes, filter, matches);
+            answers.push((way, batch(keys.len(), before, ask)));
+        }
     }
     if filter.len() < 1 << 16 {
         let len = u32::try_from(filter.len()).expect("short").to_le_bytes();

@@ -6,8 +6,8 @@ use std::sync::RwLock;
 use std::{fs, io};
 
 use leveldb_filter::{
-    AtomicBloomFilter, BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterKey,
-    InternalKeyPolicy, bloom_hash, bloom_hashes,
+    AtomicBloomFilter, BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterKey, HashPolicy,
+    InternalKeyPolicy, bloom_hash,
 };
 
 use crate::table::{POLICY, Table};
@@ -94,7 +94,7 @@ impl Engine {
     /// For keys in ascending order.
     pub(crate) fn multi_get(&self, keys: &[&[u8]]) -> io::Result<Vec<Option<Vec<u8>>>> {
         let mut hashes = vec![BloomHash::default(); keys.len()];
-        bloom_hashes(keys, &mut hashes);
+        POLICY.key_hashes(keys, &mut hashes);
         let state = self.state.read().unwrap();
         let in_memtable = |(&key, &hash)| state.memtable.get(key, hash);
         let mut entries: Vec<_> = keys.iter().zip(&hashes).map(in_memtable).collect();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io, iter};
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockReader, FilterKey, FilterPolicy, hash,
+    BloomFilterPolicy, BloomHash, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, hash,
 };
 
 use crate::db::{Builder, Entries, Entry};
