@@ -14,12 +14,15 @@ pub use reader::FilterBlockReader;
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
 /// The calls must match the regular expression `(start_block add_key*)* finish`: `start_block` with
-/// the file offset of a data block, past the 5-byte trailer of the one before, then `add_key` for
-/// each of its keys. [`FilterBlockReader`] shows the bytes.
+/// the file offset of a data block, past the 5-byte trailer of the block before, then `add_key` for
+/// each entry of the data block. [`FilterBlockReader`] shows the bytes.
 ///
-/// Until its range of the file ends, a key takes 4 bytes in a vector that doubles; without
-/// [hashes](FilterPolicy::by_hash), the key itself is kept. After a panic, of the policy or of a
-/// call, all later calls that start a block, add a key or finish panic, too: keys may be lacking.
+/// As in LevelDB, `start_block` may also follow the last data block. If that block is long, this
+/// adds offsets of filters without keys, as in LevelDB's tables.
+///
+/// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
+/// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, `start_block`, `add_key`,
+/// `finished_len` and `finish` panic too, because keys may be missing.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -37,28 +40,32 @@ pub struct FilterBlockBuilder<P> {
     policy: P,
     base_lg: u8,
     has_long_ranges: bool,
-    /// The pending keys' hashes, of a policy of hashes.
+    /// The pending keys' hashes, if the policy has hashes.
     hashes: Vec<BloomHash>,
-    /// The pending keys of other policies, back to back.
+    /// The pending keys, back to back, if it has none.
     keys: Vec<u8>,
-    /// Where each of them ends in `keys`.
+    /// Where each pending key ends in `keys`.
     ends: Vec<usize>,
+    /// Empty between calls. The policy gets it as `dst`, so a policy that replaces the bytes in `dst`
+    /// loses no filter.
+    filter: Vec<u8>,
     /// The finished filters.
     result: Vec<u8>,
     /// Where each filter starts in `result`.
     filter_offsets: Vec<u32>,
-    /// Set during a call, and so after one that has panicked.
+    /// Set during each call, and still set after a call that panicked.
     is_poisoned: bool,
 }
 
-/// Of long ranges: the least length, the keys of the first one, and those that each filter has room
-/// for, since in less than 2.5 KB few lengths are good for counters.
+/// With long ranges: the initial `base_lg` (512 KiB); how many keys the first filter should have;
+/// and the number of keys for which every filter is long enough, because hardly any length below
+/// 2.5 KB is good for counters.
 const LONG_BASE_LG: u8 = 19;
 const LONG_MIN_KEYS: usize = 4_000;
 const LONG_MIN_ROOM: usize = 2_000;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
-    /// A builder of LevelDB's blocks: with a filter by `policy` for each 2 KiB of data blocks.
+    /// Creates a builder of LevelDB's blocks, with a filter for each 2 KiB of data blocks.
     #[must_use]
     pub const fn new(policy: P) -> Self {
         Self {
@@ -68,39 +75,49 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             hashes: Vec::new(),
             keys: Vec::new(),
             ends: Vec::new(),
+            filter: Vec::new(),
             result: Vec::new(),
             filter_offsets: Vec::new(),
             is_poisoned: false,
         }
     }
 
-    /// A builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks: 63 makes one
-    /// filter for all that begin below 2<sup>63</sup>. Readers take any.
+    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks. With 63,
+    /// a table has one filter. Readers understand any number up to 63.
     ///
     /// # Panics
     ///
     /// If `base_lg` is above 63.
     #[must_use]
     pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
-        assert!(base_lg < 64, "base_lg above 63");
+        assert!(base_lg < 64, "FilterBlockBuilder::with_base_lg: base_lg must be at most 63");
         let mut builder = Self::new(policy);
         builder.base_lg = base_lg;
         builder
     }
 
-    /// A builder with filters as long as 2,000 keys need, or longer, however long the values:
-    /// recommended, if [tuned](crate::BloomFilterPolicy::tuned). LevelDB since 1.18 reads them.
+    /// Creates a builder with fewer and larger filters than LevelDB's. Recommended, with a
+    /// [tuned](crate::BloomFilterPolicy::tuned) policy. LevelDB since 1.18 reads the blocks.
     ///
-    /// How well a filter works depends on its number of keys, not on the bytes of the file that it
-    /// covers: so a range has at least 512 KiB, and the first one 4,000 keys, or all that the table
-    /// has. While no filter has been made, and some keys but fewer wait,
-    /// [`start_block`](Self::start_block) doubles the range until the new data block is in it, too.
-    /// If the first keys lie beyond the first 512 KiB of the file, no range widens.
+    /// A filter works well if it has many keys. LevelDB builds a filter for each 2 KiB of the file,
+    /// which has few keys if values are large. Here each filter covers a longer range:
     ///
-    /// For fewer than 2,000 keys the policy gets their hashes repeatedly, so even one key takes 2.5
-    /// KB at 10 bits per key. One without [hashes](FilterPolicy::by_hash) gets each key once: its
-    /// filters of few keys stay short, and match many absent keys that end in a counter. A lookup
-    /// in a longer filter reads up to one cache line for each probe, instead of one or two in all.
+    /// - **Range.** 512 KiB at first. [`start_block`](Self::start_block) doubles the range, for the
+    ///   whole table, until the first filter has 4,000 keys or the table ends. Once a filter has
+    ///   been built, the range is fixed. It stays at 512 KiB if the first 512 KiB of the file hold
+    ///   no keys.
+    /// - **Length.** A filter of fewer than 2,000 keys, such as the last filter of a table, is as
+    ///   long as a filter of 2,000 keys. So every table with keys takes at least 2.5 KB at 10 bits
+    ///   per key.
+    /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
+    ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
+    ///   yourself, because a range that begins between two versions would miss the key.
+    ///
+    /// All this needs [hashes](FilterPolicy::by_hash). Without them every key counts, and small
+    /// filters stay short, which match many absent keys that end in a counter.
+    ///
+    /// A lookup in a long filter touches up to one cache line per probe, instead of one or two in
+    /// all.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
         let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
@@ -108,18 +125,18 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         builder
     }
 
-    /// Starts a data block at `block_offset`, in bytes of the file, for the keys added next.
+    /// Starts a data block at `block_offset` in the file, for the keys added next.
     ///
-    /// First makes the missing filters of all earlier ranges, which takes the policy's time and a
-    /// time linear in their number. A far too large `block_offset` may take more memory for their
-    /// 4-byte offsets than there is, and abort the process.
+    /// If the offset is in a later range, this builds the filter of the pending keys, in the time
+    /// that the policy needs. It also adds a 4-byte offset for each range, so a far too large
+    /// `block_offset` may need more memory than there is and abort the process.
     ///
     /// # Panics
     ///
-    /// - If the range's filter has been made already: readers would miss the keys added to it.
+    /// - If the range's filter is already built, because readers would miss the keys added now.
     ///   LevelDB checks this in debug builds only.
     /// - If the filters reach 4 GiB, where the format's offsets end.
-    /// - If the policy panics or changes earlier filters, or there is no memory for the offsets.
+    /// - If the policy panics, or if there is no memory for the offsets.
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
@@ -128,30 +145,38 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
                 self.base_lg += 1;
             }
         }
-        let filter_index = usize::try_from(block_offset >> self.base_lg)
-            .expect("capacity overflow: too many filters");
+        let filter_index = usize::try_from(block_offset >> self.base_lg).expect(OVERFLOW);
         let num_filters = self.filter_offsets.len();
         assert!(
             filter_index >= num_filters,
-            "block offset {block_offset} goes back to filter {filter_index} of {num_filters} made"
+            "FilterBlockBuilder::start_block: block offset {block_offset} belongs to filter \
+             {filter_index}, which is already written (filters so far: {num_filters})"
         );
         if filter_index > num_filters {
             self.generate_filter();
-            // The ranges that a large block spans get empty filters.
+            // Ranges in which no data block starts get empty filters.
             let (offset, missing) = (self.next_offset(), filter_index - num_filters - 1);
-            let room = self.filter_offsets.try_reserve(missing);
-            room.expect("capacity overflow: too many filters");
+            self.filter_offsets.try_reserve(missing).expect(OVERFLOW);
             self.filter_offsets.resize(filter_index, offset);
         }
         self.is_poisoned = false;
     }
 
-    /// Adds `key` to the current data block; before the first `start_block`, to the one at 0.
-    /// Panics if the policy does.
+    /// Adds the key of an entry to the current data block. Before the first `start_block`, this is
+    /// the block at 0. Panics if the policy panics.
+    ///
+    /// Add the key of every entry, also of deletions and merge operands. Otherwise lookups would
+    /// skip the table, and find an older value that it deletes or changes. An entry that affects
+    /// more than its own key, such as a range deletion, is not in the filter for those other keys,
+    /// so consult such entries before the filter.
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
         if let Some(policy) = self.policy.by_hash() {
-            self.hashes.push(policy.key_hash(key));
+            let hash = policy.key_hash(key);
+            // Another version of a key needs no room. LevelDB's own ranges count each version.
+            if !self.has_long_ranges || self.hashes.last() != Some(&hash) {
+                self.hashes.push(hash);
+            }
         } else {
             self.keys.extend_from_slice(key);
             self.ends.push(self.keys.len());
@@ -159,29 +184,32 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.is_poisoned = false;
     }
 
-    /// The number of bytes that [`finish`](Self::finish) would return if no keys waited: for
-    /// engines that cut tables by their size. It lacks the filter of the keys that wait, with long
-    /// ranges perhaps the table's only one. Takes constant time.
+    /// Returns the length of the filter block so far, for engines that limit the size of tables.
+    /// It excludes the filter of the pending keys, which with long ranges may be the table's only
+    /// filter. Takes constant time.
+    ///
+    /// # Panics
+    ///
+    /// If an earlier call panicked.
     #[must_use]
-    #[expect(clippy::missing_panics_doc, reason = "as every call after a panic")]
     pub fn finished_len(&self) -> usize {
         assert!(!self.is_poisoned, "{POISONED}");
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
-    /// The policy that makes the filters.
+    /// Returns the policy that builds the filters.
     #[must_use]
     pub const fn policy(&self) -> &P {
         &self.policy
     }
 
-    /// Makes the filter of the pending keys, and returns the whole filter block: 5 bytes without
-    /// any keys or blocks. The builder is then as new, for the next table. Takes the policy's time,
-    /// and time linear in the number of filters.
+    /// Builds the filter of the pending keys, and returns the whole filter block, which takes 5
+    /// bytes for a table without keys. The builder is then ready for the next table. Takes the time
+    /// that the policy needs, and time linear in the length of the block.
     ///
     /// # Panics
     ///
-    /// If the filters have 4 GiB or more in all, or where the policy makes `start_block` panic.
+    /// If all filters together reach 4 GiB, or if the policy panics.
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();
@@ -210,32 +238,32 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         assert!(!mem::replace(&mut self.is_poisoned, true), "{POISONED}");
     }
 
-    /// Makes the filter of the pending keys, if there are any, and removes them.
+    /// Builds the filter of the pending keys, if there are any, and removes the keys.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
-        let ends = |of: &[u8]| [of.first_chunk::<8>().copied(), of.last_chunk().copied()];
-        let before = ends(&self.result);
         if !self.ends.is_empty() {
             assert!(self.hashes.is_empty(), "{BY_HASH_RULE}");
             let mut start = 0;
             let key = |&end| &self.keys[mem::replace(&mut start, end)..end];
             let keys: Vec<_> = self.ends.iter().map(key).collect();
-            self.policy.create_filter(&keys, &mut self.result);
+            self.policy.create_filter(&keys, &mut self.filter);
         } else if !self.hashes.is_empty() {
             if self.has_long_ranges {
-                // As of more keys, so the filter is longer, but without another bit.
+                // The policy counts repeated hashes as more keys and makes the filter longer, while
+                // no further bits are set.
                 let num_keys = self.hashes.len();
                 for i in num_keys..LONG_MIN_ROOM {
                     self.hashes.push(self.hashes[i - num_keys]);
                 }
             }
             let policy = self.policy.by_hash().expect(BY_HASH_RULE);
-            policy.create_filter_of_hashes(&self.hashes, &mut self.result);
+            policy.create_filter_of_hashes(&self.hashes, &mut self.filter);
         }
-        // Not so after `*dst = filter`, easily written by who knows traits that return a filter.
-        let kept = self.result.get(..offset as usize);
-        let is_kept = kept.is_some_and(|kept| ends(kept) == before);
-        assert!(is_kept, "the policy must append its filter to `dst`, and keep what it has");
+        if self.result.is_empty() {
+            // Without a copy, since a table may have but one, large filter.
+            mem::swap(&mut self.result, &mut self.filter);
+        }
+        self.result.append(&mut self.filter);
         self.hashes.clear();
         self.keys.clear();
         self.ends.clear();
@@ -243,11 +271,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     fn next_offset(&self) -> u32 {
-        u32::try_from(self.result.len()).expect("filters of 4 GiB or more in a block")
+        u32::try_from(self.result.len()).expect("FilterBlockBuilder: the filters exceed 4 GiB")
     }
 }
 
-const POISONED: &str = "a call of this builder has panicked before";
+const POISONED: &str = "FilterBlockBuilder is unusable because an earlier call panicked";
+const OVERFLOW: &str = "FilterBlockBuilder::start_block: capacity overflow, too many filters";
 
 impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -39,10 +39,11 @@
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
 //! | know what it needs | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
-//! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Filters are of
-//! user keys: if an engine's keys end in LevelDB's trailer, [`InternalKeyPolicy`] drops it from
-//! those that you give to [`FilterBlockBuilder`]; all else takes user keys. If the engine's
-//! comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
+//! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Every entry of a
+//! table [counts](FilterBlockBuilder::add_key), deletions included. Filters contain user keys. If
+//! your engine's keys end in LevelDB's trailer, build filter blocks with [`InternalKeyPolicy`], which
+//! drops it; pass user keys to everything else. If the engine's comparator ignores part of a key,
+//! [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!
@@ -52,8 +53,9 @@
 //! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
 //! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
 //! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
-//! short for a trailer is used whole, a builder of filter blocks panics at an offset that goes back
-//! and at 4 GiB of filters, and a policy at more bits than a `usize` counts.
+//! short for a trailer is used whole, [`FilterBlockBuilder`] panics if a block offset goes back to a
+//! finished filter or the filters reach 4 GiB, and a policy panics if a filter's bits overflow a
+//! `usize`.
 //!
 //! The bytes of `tuned`, `for_runs`, `for_false_positive_rate` and `with_long_ranges` may change
 //! with a version. Readers never notice, as each filter says how it is read.

@@ -206,7 +206,7 @@ fn probe_counts_and_base_lgs_out_of_range_panic() {
         assert_panics(message, || _ = BloomFilterShape::new(usize::from(num_probes % 2), 6));
     }
     for base_lg in [64, 255] {
-        let message = "base_lg above 63";
+        let message = "with_base_lg: base_lg must be at most 63";
         assert_panics(message, || _ = FilterBlockBuilder::with_base_lg(POLICY, base_lg));
     }
 }
@@ -217,7 +217,8 @@ fn a_block_offset_before_the_range_of_the_last_filter_panics() {
     builder.start_block(5000);
     builder.start_block(4096);
     builder.start_block(6143);
-    let message = "block offset 4095 goes back to filter 1 of 2 made";
+    let message =
+        "block offset 4095 belongs to filter 1, which is already written (filters so far: 2)";
     assert_panics(message, || builder.start_block(4095));
 }
 

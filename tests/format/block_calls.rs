@@ -1,76 +1,25 @@
 //! A filter block's builder under every order of calls: it loses no key, or panics.
 
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
-    HashPolicy, InternalKeyPolicy,
+    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, InternalKeyPolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::api::assert_panics;
 use crate::common::OfKeys;
+use crate::common::odd::{Odd, Writes};
 use crate::common::strategies::{any_key, config};
-
-const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
-
-/// Once it is told so, the next call takes all finished filters away, and panics.
-struct Panics<'a>(&'a AtomicBool);
-
-impl Panics<'_> {
-    fn panic_if_told(&self) {
-        assert!(!self.0.swap(false, Ordering::Relaxed), "in the policy");
-    }
-
-    fn create(&self, create: impl FnOnce(&mut Vec<u8>), dst: &mut Vec<u8>) {
-        let before = mem::take(dst);
-        self.panic_if_told();
-        *dst = before;
-        create(dst);
-    }
-}
-
-impl FilterPolicy for Panics<'_> {
-    fn name(&self) -> &'static str {
-        "example.Panics"
-    }
-
-    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        self.create(|dst| POLICY.create_filter(keys, dst), dst);
-    }
-
-    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        POLICY.key_may_match(key, filter)
-    }
-
-    fn by_hash(&self) -> Option<&dyn HashPolicy> {
-        Some(self)
-    }
-}
-
-impl HashPolicy for Panics<'_> {
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
-        self.panic_if_told();
-        POLICY.key_hash(key)
-    }
-
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        self.create(|dst| POLICY.create_filter_of_hashes(hashes, dst), dst);
-    }
-
-    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        POLICY.hash_may_match(hash, filter)
-    }
-}
 
 #[derive(Clone, Debug)]
 enum Call {
     /// With this many bytes more than the block before, or fewer.
     StartBlock(i64),
-    AddKeys(Vec<u8>, u16),
+    /// So many keys, each of them so many times.
+    AddKeys(Vec<u8>, u16, u8),
     Finish,
     /// The policy's next call panics.
     Panic,
@@ -81,7 +30,7 @@ fn any_call() -> impl Strategy<Value = Call> {
     let num_keys = prop_oneof![39 => 0..4_u16, 1 => 0..6_000_u16];
     prop_oneof![
         24 => step.clone().prop_map(Call::StartBlock),
-        24 => (any_key(), num_keys).prop_map(|(key, number)| Call::AddKeys(key, number)),
+        24 => (any_key(), num_keys, 1..3_u8).prop_map(|(key, n, times)| Call::AddKeys(key, n, times)),
         4 => Just(Call::Finish),
         1 => step.prop_map(|step| Call::StartBlock(-step)),
         1 => Just(Call::Panic),
@@ -114,9 +63,9 @@ impl<P: FilterPolicy + Clone> Checked<'_, P> {
                     self.num_pending = 0;
                 }
             }
-            Call::AddKeys(key, number) => {
-                for i in 0..*number {
-                    let key = [&key[..], &i.to_be_bytes()].concat();
+            Call::AddKeys(key, number, times) => {
+                for i in 0..number * u16::from(*times) {
+                    let key = [&key[..], &(i / u16::from(*times)).to_be_bytes()].concat();
                     if self.caught(|builder| builder.add_key(&key)).is_none() {
                         return false;
                     }
@@ -132,7 +81,7 @@ impl<P: FilterPolicy + Clone> Checked<'_, P> {
     fn caught<T>(&mut self, call: impl FnOnce(&mut FilterBlockBuilder<P>) -> T) -> Option<T> {
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut self.builder)));
         if returned.is_err() {
-            let (builder, message) = (&mut self.builder, "has panicked before");
+            let (builder, message) = (&mut self.builder, "an earlier call panicked");
             assert_panics(message, || builder.start_block(u64::MAX));
             assert_panics(message, || builder.add_key(b"fig"));
             assert_panics(message, || _ = builder.finished_len());
@@ -184,6 +133,7 @@ proptest! {
         calls in vec(any_call(), 0..50),
         base_lg in prop_oneof![Just(None), Just(Some(11)), (0..64_u8).prop_map(Some)],
         wraps in 0..4,
+        writes in prop_oneof![Just(Writes::Appends), Just(Writes::Replaces), Just(Writes::Pops)],
     ) {
         fn builder<P: FilterPolicy>(policy: P, base_lg: Option<u8>) -> FilterBlockBuilder<P> {
             match base_lg {
@@ -193,7 +143,7 @@ proptest! {
         }
 
         let panics = AtomicBool::new(false);
-        let policy = &Panics(&panics);
+        let policy = &Odd { writes, panics: &panics };
         match wraps {
             0 => check(&builder(policy, base_lg), &panics, &calls),
             1 => check(&builder(&OfKeys(policy), base_lg), &panics, &calls),

@@ -1,6 +1,6 @@
 //! Ranges that widen until the first has enough keys, and filters of few keys.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -10,12 +10,13 @@ use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// Data blocks with these steps between them, and this many keys in each.
-fn data_blocks(steps: &[(u64, u32)]) -> DataBlocks {
+/// Data blocks with these steps between them, and this many keys in each, of which so many are
+/// equal before the next.
+fn data_blocks(steps: &[(u64, u32)], versions: u32) -> DataBlocks {
     let (mut offset, mut next) = (0, 0);
     let block = |&(step, num_keys): &(u64, u32)| {
         offset += step;
-        let keys = (next..next + num_keys).map(|key: u32| key.to_be_bytes().to_vec());
+        let keys = (next..next + num_keys).map(|i| (i / versions).to_be_bytes().to_vec());
         next += num_keys;
         (offset, keys.collect())
     };
@@ -26,17 +27,22 @@ fn data_blocks(steps: &[(u64, u32)]) -> DataBlocks {
 fn any_wide_blocks() -> impl Strategy<Value = DataBlocks> {
     let step = (0..=26_u32, any::<u64>()).prop_map(|(log2, step)| step % (1 << log2));
     let num_keys = prop_oneof![2 => 0..4_u32, 2 => 0..1_500_u32, 1 => 3_990..=4_010_u32];
-    vec((step, num_keys), 0..24).prop_map(|steps| data_blocks(&steps))
+    let versions = prop_oneof![2 => Just(1), 1 => 2..4_u32, 1 => Just(50)];
+    (vec((step, num_keys), 0..24), versions).prop_map(|(steps, of)| data_blocks(&steps, of))
 }
 
-/// The range that the first filter needs, told from all blocks at once.
-fn expected_base_lg(blocks: &DataBlocks) -> u8 {
+/// The range that the first filter needs, told from all blocks at once. By hash, equal keys count
+/// once.
+fn expected_base_lg(blocks: &DataBlocks, by_hash: bool) -> u8 {
     // The least range that has enough keys before the next one starts, or none.
     let is_enough = |base_lg: u8| {
         let beyond = blocks.iter().position(|(offset, _)| offset >> base_lg > 0);
         beyond.is_none_or(|beyond| {
-            let num_keys: usize = blocks[..beyond].iter().map(|(_, keys)| keys.len()).sum();
-            num_keys == 0 || num_keys >= 4_000
+            let mut keys: Vec<_> = blocks[..beyond].iter().flat_map(|(_, keys)| keys).collect();
+            if by_hash {
+                keys.dedup();
+            }
+            keys.is_empty() || keys.len() >= 4_000
         })
     };
     (19..63).find(|&base_lg| is_enough(base_lg)).unwrap_or(63)
@@ -54,12 +60,13 @@ proptest! {
         let mut by_hash = FilterBlockBuilder::with_long_ranges(policy);
         let mut by_key = FilterBlockBuilder::with_long_ranges(OfKeys(policy));
         for blocks in &tables {
-            let base_lg = expected_base_lg(blocks);
+            let base_lg = expected_base_lg(blocks, true);
             let contents = add_and_finish(&mut by_hash, blocks);
             prop_assert_eq!(contents.last(), Some(&base_lg));
             prop_assert!(contents == build_by_reference(policy, |key| key, 2_000, base_lg, blocks));
-            // Without hashes, each filter has each key once.
-            prop_assert!(add_and_finish(&mut by_key, blocks) == build(policy, base_lg, blocks));
+            // Without hashes, each filter has each key as often as it was added.
+            let of_keys = build(policy, expected_base_lg(blocks, false), blocks);
+            prop_assert!(add_and_finish(&mut by_key, blocks) == of_keys);
             let reader = FilterBlockReader::new(policy, contents);
             for (offset, keys) in blocks {
                 prop_assert!(keys.iter().all(|key| reader.key_may_match(*offset, key)));
@@ -82,7 +89,7 @@ fn long_ranges_widen_to_2_to_the_63_at_most() {
 #[test]
 fn values_of_5_000_bytes_share_a_filter_for_each_32_mib_and_small_tables_begin_anew() {
     let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
-    let blocks = data_blocks(&vec![(5_000, 1); 20_000]);
+    let blocks = data_blocks(&vec![(5_000, 1); 20_000], 1);
     for (num_blocks, base_lg) in [(20_000, 25), (1, 19), (10, 19), (1_999, 24)] {
         let contents = add_and_finish(&mut builder, &blocks[..num_blocks].to_vec());
         assert_eq!(contents.last(), Some(&base_lg));
@@ -91,5 +98,30 @@ fn values_of_5_000_bytes_share_a_filter_for_each_32_mib_and_small_tables_begin_a
         let repeated: Vec<_> = keys.iter().cycle().take(2_000).collect();
         let expected = create_filter(POLICY.tuned(), &repeated);
         assert!(num_blocks > 2_000 || filter == Some(expected), "{num_blocks} keys");
+    }
+}
+
+#[test]
+fn versions_of_an_internal_key_take_hardly_more_than_one() {
+    let policy = InternalKeyPolicy::new(POLICY.tuned());
+    let key = |i: u32, version: u32| {
+        [&i.to_be_bytes()[..], &(u64::from(version) << 8 | 1).to_le_bytes()].concat()
+    };
+    let offset = |entry: u32| u64::from(entry / 36) * 4_101;
+    let build = |versions: u32| {
+        let mut builder = FilterBlockBuilder::with_long_ranges(policy);
+        for i in 0..10_000 * versions {
+            builder.start_block(offset(i));
+            builder.add_key(&key(i / versions, versions - i % versions));
+        }
+        FilterBlockReader::new(policy, builder.finish())
+    };
+    let one = build(1).contents().len();
+    for versions in [2, 10, 50] {
+        let reader = build(versions);
+        let len = reader.contents().len();
+        assert!(len <= one * 9 / 8 + 2_505, "{versions} versions: {len} bytes, {one} of one");
+        let has = |i| reader.key_may_match(offset(i), &key(i / versions, 0));
+        assert!((0..10_000 * versions).all(has), "{versions} versions");
     }
 }
