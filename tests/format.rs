@@ -18,6 +18,6 @@ mod format {
     mod lookups;
     mod min_keys;
     mod mutating;
-    mod readme;
+    mod recipes;
     mod threads;
 }

@@ -13,4 +13,5 @@ mod common;
 mod leveldb {
     mod c_interface;
     mod filters;
+    mod tables;
 }

@@ -1,12 +1,11 @@
-//! LevelDB's own `Get` in three databases of the same data: with LevelDB's filters, with those that
-//! `leveldb-filters rewrite` puts in their place, and with those of a policy plugged into LevelDB.
+//! LevelDB's own `Get` in three databases of the same data: with LevelDB's filters, with tuned
+//! filters in long ranges put in their place, and with filters of a policy plugged into LevelDB.
 
 use std::cell::RefCell;
-use std::fs;
-use std::process::Command;
 
 use leveldb_filter::BloomFilterPolicy;
 
+use crate::common::databases::{copy, filter_block, put_filters, tables};
 use crate::common::process::{LevelDb, Request};
 use crate::common::random::words;
 use crate::common::temp::TempPath;
@@ -72,16 +71,16 @@ impl Gets {
         let values = values(num_keys, value_len);
         let bits_per_key = options.bits_per_key.into();
         let policy = BloomFilterPolicy::new(options.bits_per_key.into()).tuned();
-        let policy = policy.with_min_keys(40);
+        let plugged_in = policy.with_min_keys(40);
         let paths = [(); 3].map(|()| TempPath::new());
         for (path, bits_per_key) in [(&paths[0], bits_per_key), (&paths[2], PLUGGED_IN)] {
             let request = Request::new(b'd').string(path.as_bytes()).u32(0);
             let request = request.u32(WRITE_BUFFER_SIZE).u32(MAX_FILE_SIZE);
             let request = with_options(request, bits_per_key).strings(&present).strings(&values);
-            leveldb.ask_with(&request, &policy);
+            leveldb.ask_with(&request, &plugged_in);
         }
         copy(&paths[0], &paths[1]);
-        tool("rewrite", &paths[1]);
+        put_filters(&paths[1].0, policy);
 
         let num_reads = paths.each_ref().map(|path| {
             let request = Request::new(b'r').string(path.as_bytes());
@@ -130,14 +129,6 @@ fn with_options(request: Request, bits_per_key: u32) -> Request {
     request.u32(bits_per_key).u32(BLOCK_SIZE).u32(RESTART_INTERVAL).u32(SNAPPY)
 }
 
-fn copy(from: &TempPath, to: &TempPath) {
-    fs::create_dir(&to.0).unwrap();
-    for entry in fs::read_dir(&from.0).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), to.0.join(entry.file_name())).unwrap();
-    }
-}
-
 /// Looks up keys in all databases in turns, `num_found` in each pass being present. Passes use
 /// different keys, whose blocks are not yet in the processor's caches.
 fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) -> [Score; 3] {
@@ -157,22 +148,9 @@ fn time(keys: &[[u8; 8]], num_found: u64, rounds: usize, leveldb: &mut LevelDb) 
     race(contenders, LOOKUPS, rounds, words(ORDER_SEED))
 }
 
-/// What `leveldb-filters` says of a database, or has done to it, as anybody runs it in a checkout.
-fn tool(command: &str, database: &TempPath) -> String {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--locked", "--release", "--", command]).arg(&database.0);
-    let output = cargo.output().expect("Cargo");
-    let said = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    said
-}
-
 /// The bytes of all tables' filter blocks.
 fn filter_block_len(database: &TempPath) -> usize {
-    let said = tool("inspect", database);
-    let (_, len) = said.split_once("Bytes of filters in memory: ").expect("a line on bytes");
-    let (len, _) = len.split_once(" today").expect("those of today");
-    len.replace(',', "").parse().expect("a number")
+    tables(&database.0).iter().map(|table| filter_block(table).len()).sum()
 }
 
 pub(crate) fn report(options: &Options, machine: &str, all: &[[Gets; 2]]) -> Vec<String> {

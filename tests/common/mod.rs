@@ -4,6 +4,7 @@
 //! | here | what it holds |
 //! |---|---|
 //! | `kinds`, `filter_blocks`, `numbers_of_keys`, `measure`, `random`, `svg`, `terminal` | kinds of real keys, and their rates |
+//! | `table/` | reads LevelDB's tables, and puts another filter block into one |
 //! | `testing/` | the oracle, strategies, LevelDB's process: not in the package |
 //!
 //! `bloom_test.rs`, `hash_test.rs` and `filter_block_test.rs` are LevelDB's own, and the package's.
@@ -17,16 +18,13 @@
 //! | `bloom/measure.rs` | `rates/measured.rs` |
 //! | `bloom/shaping/` | `format/choices.rs`, `rates/`: all but `measured` |
 //! | `filter_block.rs`, `filter_block/`, `internal_key.rs` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_reader`, `long_ranges` |
-//! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; README and figures in docs: `format/readme.rs` |
-//! | everything | `format/golden.rs` (LevelDB's vectors), `leveldb/` (LevelDB itself) |
-//!
-//! `tools/` is a package of its own, `leveldb-filters` for owners of databases. Its own tests also
-//! make filter blocks of LevelDB's tables anew, byte for byte.
+//! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; figures in docs: `format/recipes.rs` |
+//! | everything | `format/golden.rs` (LevelDB's vectors), `tables/` (tables, and the example `inspect`), `leveldb/` (LevelDB itself) |
 //!
 //! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
 //! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
 //! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`.
-#![allow(dead_code, unreachable_pub, reason = "each crate uses its own part")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each crate uses its own part")]
 
 pub mod filter_blocks;
 pub mod kinds;
@@ -34,6 +32,7 @@ pub mod measure;
 pub mod numbers_of_keys;
 pub mod random;
 pub mod svg;
+pub mod table;
 pub mod terminal;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Terminal output of the examples, the benches and the tools.
+//! Terminal output of the examples and the benches.
 
 use std::cell::Cell;
 use std::env;

@@ -125,8 +125,8 @@ fn check<P: FilterPolicy + Clone>(
 }
 
 proptest! {
-    // Some 200,000 calls.
-    #![proptest_config(ProptestConfig { cases: config().cases * 32, ..config() })]
+    // Some 100,000 calls.
+    #![proptest_config(ProptestConfig { cases: config().cases * 16, ..config() })]
 
     #[test]
     fn no_order_of_calls_loses_a_key(

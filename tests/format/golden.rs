@@ -1,5 +1,4 @@
-//! Every byte and every answer in the vectors that LevelDB wrote, in `tests/golden`. The tools'
-//! tests make the filter blocks of its tables anew.
+//! Every byte and every answer in the vectors that LevelDB wrote, in `tests/golden`.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +50,7 @@ fn hashes_are_leveldbs() {
     for [seed, data, expected, source] in vectors("hash.tsv", 30) {
         let seed = u32::from_str_radix(&seed, 16).expect("a seed");
         let found = hash(&from_hex(&data), seed);
-        assert_eq!(format!("{found:08x}"), expected, "hash of {data}, from {source}");
+        assert_eq!(format!("{found:08x}"), expected, "hash.tsv: hash of {data}, from {source}");
     }
 }
 
@@ -63,7 +62,11 @@ fn filters_are_leveldbs_byte_for_byte() {
         let policy = BloomFilterPolicy::new(number(&bits_per_key));
         let filter = create_filter(policy, &keys);
 
-        assert_eq!(filter, from_hex(&expected), "{bits_per_key} bits per key, keys {keys:x?}");
+        assert_eq!(
+            filter,
+            from_hex(&expected),
+            "filters.tsv: {bits_per_key} bits per key, keys {keys:x?}"
+        );
     }
 }
 
@@ -74,7 +77,7 @@ fn large_filters_are_leveldbs() {
         let policy = BloomFilterPolicy::new(number(&bits_per_key));
         let filter = create_filter(policy, &keys);
 
-        let case = format!("{bits_per_key} bits per key, {num_keys} keys");
+        let case = format!("filters_large.tsv: {bits_per_key} bits per key, {num_keys} keys");
         assert_eq!(filter.len(), number(&expected_len), "{case}");
         assert_eq!(format!("{:016x}", fnv1a_64(&filter)), expected_fnv, "{case}");
     }
@@ -85,6 +88,6 @@ fn arbitrary_filters_get_leveldbs_answers() {
     let policy = BloomFilterPolicy::default();
     for [filter, key, expected] in vectors("match.tsv", 1_094) {
         let may_match = policy.key_may_match(&from_hex(&key), &from_hex(&filter));
-        assert_eq!(u8::from(may_match), number(&expected), "filter {filter}, key {key}");
+        assert_eq!(u8::from(may_match), number(&expected), "match.tsv: filter {filter}, key {key}");
     }
 }

@@ -1,6 +1,7 @@
 //! What only tests and benches use: the oracle, strategies for test input, LevelDB itself.
 
 pub mod allocations;
+pub mod databases;
 pub mod odd;
 pub mod process;
 pub mod reference;

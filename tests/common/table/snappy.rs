@@ -1,0 +1,62 @@
+//! A decoder of Snappy's raw format, the format of compressed blocks in tables.
+//!
+//! Any bytes yield a block or an error. Memory grows with what comes out, at most 64 bytes for each
+//! three.
+//!
+//! Mirrors Snappy's `format_description.txt`.
+
+use super::coding::read_varint32;
+
+pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let stated = read_varint32(&mut input).ok_or("its length is corrupt")?;
+    let mut output = Vec::new();
+    while let Some((&tag, rest)) = input.split_first() {
+        input = rest;
+        append(&mut output, tag, &mut input)?;
+        if output.len() > stated {
+            return Err("it is longer than its stated length");
+        }
+    }
+    if output.len() < stated {
+        return Err("it is shorter than its stated length");
+    }
+    Ok(output)
+}
+
+/// Appends what an element yields. Its tag's lower two bits give the kind, the others a length.
+fn append(output: &mut Vec<u8>, tag: u8, input: &mut &[u8]) -> Result<(), &'static str> {
+    const ENDS: &str = "it ends within a literal or a copy";
+    const OUTSIDE: &str = "a copy reaches back before the start";
+    let upper = usize::from(tag >> 2);
+    let (len, offset) = match tag & 3 {
+        0 => {
+            // 60 to 63 mean that the length is in the next 1 to 4 bytes.
+            let len_less_one = match upper.checked_sub(59) {
+                None | Some(0) => upper,
+                Some(num_bytes) => read_number(input, num_bytes).ok_or(ENDS)?,
+            };
+            let len = len_less_one.checked_add(1).ok_or(ENDS)?;
+            let (bytes, rest) = input.split_at_checked(len).ok_or(ENDS)?;
+            *input = rest;
+            output.extend_from_slice(bytes);
+            return Ok(());
+        }
+        1 => ((upper & 7) + 4, read_number(input, 1).map(|low| upper >> 3 << 8 | low)),
+        2 => (upper + 1, read_number(input, 2)),
+        _ => (upper + 1, read_number(input, 4)),
+    };
+    let start = output.len().checked_sub(offset.ok_or(ENDS)?).ok_or(OUTSIDE)?;
+    // A copy that overlaps its own output repeats it; none starts at its end.
+    for i in start..start + len {
+        output.push(*output.get(i).ok_or(OUTSIDE)?);
+    }
+    Ok(())
+}
+
+/// A little-endian number of up to 4 bytes.
+fn read_number(input: &mut &[u8], num_bytes: usize) -> Option<usize> {
+    let (bytes, rest) = input.split_at_checked(num_bytes)?;
+    *input = rest;
+    let number = bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
+    number.try_into().ok()
+}

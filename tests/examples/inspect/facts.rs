@@ -1,0 +1,139 @@
+//! What is known of one table.
+
+use std::io;
+
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
+
+use crate::absent::absent_keys;
+use crate::common::table::{Filters, Keys, Table};
+use crate::same_bytes::{Choice, choices};
+
+/// LevelDB reads filters of the first name, and goleveldb reads filters of the second.
+const NAMES: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
+
+type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
+
+pub(crate) struct Facts {
+    pub(crate) num_entries: usize,
+    pub(crate) filters: TableFilters,
+}
+
+pub(crate) enum TableFilters {
+    /// The figures are of long ranges.
+    None(Figures),
+    /// Why they cannot be read.
+    Damaged(io::Error),
+    /// The name of a policy that only its program knows.
+    Foreign(String),
+    Bloom(BloomFilters),
+}
+
+/// The filters of a table under a known name.
+pub(crate) struct BloomFilters {
+    pub(crate) policy_name: String,
+    /// How many are not empty.
+    pub(crate) num_filters: usize,
+    pub(crate) num_bits: u64,
+    /// How many entries do not pass their filters.
+    pub(crate) num_rejected: usize,
+    /// The policies that make the same bytes.
+    pub(crate) choices: Vec<Choice>,
+    /// Of these filters, and of long ranges.
+    pub(crate) figures: [Figures; 2],
+}
+
+/// How many absent keys filters are tested with, how many pass, and the filters' bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    pub(crate) absent: usize,
+    pub(crate) passing: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Facts {
+    pub(crate) fn of(file: &[u8]) -> io::Result<Self> {
+        let table = Table::open(file)?;
+        let keys = Keys::of(&table)?;
+        let num_entries = keys.len();
+        let filters = match table.filters() {
+            Err(why) => TableFilters::Damaged(why),
+            Ok(None) => TableFilters::None(of_table_without_filters(keys)),
+            Ok(Some(Filters { policy_name, .. })) if !NAMES.contains(&&*policy_name) => {
+                TableFilters::Foreign(policy_name)
+            }
+            Ok(Some(filters)) => TableFilters::Bloom(BloomFilters::of(filters, keys)),
+        };
+        Ok(Self { num_entries, filters })
+    }
+}
+
+impl BloomFilters {
+    fn of(Filters { policy_name, contents }: Filters<'_>, keys: Keys) -> Self {
+        let reader = Reader::new(BloomFilterPolicy::default(), &contents);
+        let (keys, num_rejected) = without_trailers(&reader, keys);
+        let filters = (0..reader.num_filters() as u64).filter_map(|index| {
+            reader.filter(index << reader.base_lg()).filter(|filter| !filter.is_empty())
+        });
+        let (mut num_filters, mut num_bits) = (0, 0_u64);
+        for filter in filters {
+            num_filters += 1;
+            // Damaged offsets may let filters overlap.
+            num_bits = num_bits.saturating_add(8 * (filter.len() as u64 - 1));
+        }
+        let has_filter = |offset| reader.filter(offset).is_some_and(|filter| !filter.is_empty());
+        let mut absent = absent_keys(&keys, reader.base_lg());
+        absent.retain(|&(offset, _)| has_filter(offset));
+        let long_ranges = long_ranges(&keys);
+        Self {
+            policy_name,
+            num_filters,
+            num_bits,
+            num_rejected,
+            choices: choices(&keys, &contents),
+            figures: [&contents, &long_ranges[..]].map(|block| Figures::of(block, &absent)),
+        }
+    }
+}
+
+impl Figures {
+    fn of(filter_block: &[u8], absent: &[(u64, Vec<u8>)]) -> Self {
+        let reader = Reader::new(BloomFilterPolicy::default(), filter_block);
+        let passes = |(offset, key): &&(u64, Vec<u8>)| reader.key_may_match(*offset, key);
+        Self {
+            absent: absent.len(),
+            passing: absent.iter().filter(passes).count(),
+            bytes: filter_block.len(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.absent += other.absent;
+        self.passing += other.passing;
+        self.bytes += other.bytes;
+    }
+}
+
+fn of_table_without_filters(keys: Keys) -> Figures {
+    let keys = if keys.have_trailers() { keys.into_user_keys() } else { keys };
+    Figures::of(&long_ranges(&keys), &absent_keys(&keys, 63))
+}
+
+fn long_ranges(keys: &Keys) -> Vec<u8> {
+    keys.filter_block(FilterBlockBuilder::with_long_ranges(Choice::Tuned(10).policy()))
+}
+
+/// The keys without trailers, unless more whole keys pass their filters, and how many do not pass.
+fn without_trailers(reader: &Reader<'_>, keys: Keys) -> (Keys, usize) {
+    let rejected = |keys: &Keys| {
+        keys.iter().filter(|(offset, key)| !reader.key_may_match(*offset, key)).count()
+    };
+    let of_whole = rejected(&keys);
+    if !keys.have_trailers() {
+        return (keys, of_whole);
+    }
+    let user_keys = keys.into_user_keys();
+    match rejected(&user_keys) {
+        of_user_keys if of_user_keys > of_whole => (user_keys.into_whole_keys(), of_whole),
+        of_user_keys => (user_keys, of_user_keys),
+    }
+}

@@ -1,0 +1,50 @@
+//! States facts about the filters in LevelDB's tables: what they are, whether each entry passes its
+//! filter, and how many absent keys do, beside this crate's filters of the same keys.
+//!
+//! ```sh
+//! cargo run --release --example inspect -- PATH...
+//! ```
+//!
+//! `request` is the command line. Of the others each module knows only those after it: `report`,
+//! all tables in words; `facts`, one table; `absent`, the keys that filters are tested with;
+//! `same_bytes`, the policies that make a block.
+
+use std::env;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use common::terminal::{exit_code, print};
+use report::Report;
+use request::{Request, USAGE};
+
+mod absent;
+#[path = "../../common/mod.rs"]
+mod common;
+mod facts;
+mod report;
+mod request;
+mod same_bytes;
+
+const HELP: [&str; 3] = [
+    "Each PATH is a LevelDB table (.ldb, .sst), or a directory with tables. Nothing is written.",
+    "Exit status: 1 if a table rejects a key of its own, is damaged or cannot be read, or if a",
+    "PATH holds no table; 2 for wrong usage.",
+];
+
+fn main() -> ExitCode {
+    let args: Vec<_> = env::args_os().skip(1).collect();
+    let paths = match Request::parse(&args) {
+        Ok(Request::Inspect(paths)) => paths,
+        Ok(Request::Help) => return exit_code(print(&[USAGE]).and_then(|()| print(&HELP))),
+        Err(usage) => {
+            // If stderr is closed, the exit status must suffice.
+            let _ = writeln!(io::stderr(), "{usage}");
+            return 2.into();
+        }
+    };
+    let report = Report::of(&paths);
+    match exit_code(print(&report.lines())) {
+        ExitCode::SUCCESS => report.exit_status().into(),
+        failure => failure,
+    }
+}

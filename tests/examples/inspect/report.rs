@@ -1,0 +1,263 @@
+//! What is known of all tables together, in words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::common::table::read_file;
+use crate::common::terminal::{Progress, grouped};
+use crate::facts::{BloomFilters, Facts, Figures, TableFilters};
+use crate::same_bytes::Choice;
+
+/// How many tables are named.
+const MAX_NOTICES: usize = 5;
+
+const ABSENT_KEYS: [&str; 3] = [
+    "Absent keys: for each entry the key just after it (its last byte plus one, with carry; digits \
+     stay",
+    "digits and letters letters), unless the table contains it, tested with the filter of its \
+     range.",
+    "tuned() is BloomFilterPolicy::new(10).tuned().",
+];
+
+#[derive(Default)]
+pub(crate) struct Report {
+    num_tables: usize,
+    num_without: usize,
+    num_unread: usize,
+    num_entries: usize,
+    policy_names: BTreeSet<String>,
+    bloom: Bloom,
+    /// Of the tables without filters, in long ranges.
+    without: Figures,
+    /// What is said of single tables and paths.
+    notices: Vec<String>,
+    is_bad: bool,
+}
+
+/// The tables with filters of a known policy.
+#[derive(Default)]
+struct Bloom {
+    num_tables: usize,
+    num_entries: usize,
+    num_filters: usize,
+    num_bits: u64,
+    num_rejected: usize,
+    /// The tables with entries, and how many of them each choice makes the same bytes of.
+    num_comparable: usize,
+    num_same: BTreeMap<Choice, usize>,
+    num_other: usize,
+    figures: [Figures; 2],
+}
+
+impl Report {
+    /// Reads all tables of these paths, one at a time.
+    pub(crate) fn of(paths: &[PathBuf]) -> Self {
+        let (mut report, progress) = (Self::default(), Progress::start());
+        for path in paths {
+            match tables(path) {
+                Ok(tables) if tables.is_empty() => {
+                    report.name(path, "holds no table (.ldb, .sst)");
+                    report.is_bad = true;
+                }
+                Ok(tables) => tables.iter().for_each(|table| {
+                    progress.show(&format!("{} tables read", grouped(report.num_tables)));
+                    report.add(table);
+                }),
+                Err(why) => {
+                    report.name(path, &why.to_string());
+                    report.is_bad = true;
+                }
+            }
+        }
+        report
+    }
+
+    /// 1 if a table rejects its own keys, is damaged or cannot be read, or a path holds none.
+    pub(crate) fn exit_status(&self) -> u8 {
+        self.is_bad.into()
+    }
+
+    fn add(&mut self, path: &Path) {
+        self.num_tables += 1;
+        let facts = match read_file(path).and_then(|file| Facts::of(&file)) {
+            Ok(facts) => facts,
+            Err(why) => {
+                self.num_unread += 1;
+                self.is_bad = true;
+                return self.name(path, &why.to_string());
+            }
+        };
+        self.num_entries += facts.num_entries;
+        match facts.filters {
+            TableFilters::None(figures) => {
+                self.num_without += 1;
+                self.without.add(figures);
+            }
+            TableFilters::Damaged(why) => {
+                self.is_bad = true;
+                self.name(path, &format!("its filters: {why}"));
+            }
+            TableFilters::Foreign(name) => {
+                self.name(path, &format!("its filters are of the policy {name:?}"));
+                self.policy_names.insert(name);
+            }
+            TableFilters::Bloom(filters) => {
+                if filters.num_rejected > 0 {
+                    self.is_bad = true;
+                    let [rejected, all] = [filters.num_rejected, facts.num_entries].map(grouped);
+                    self.name(path, &format!("its filters reject {rejected} of {all} entries"));
+                }
+                self.policy_names.insert(filters.policy_name.clone());
+                self.bloom.add(facts.num_entries, filters);
+            }
+        }
+    }
+
+    fn name(&mut self, path: &Path, what: &str) {
+        let notice = format!("{}: {what}", path.display());
+        // On one line, whatever characters the path has.
+        self.notices.push(notice.replace(char::is_control, "\u{fffd}"));
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.num_tables > 0 {
+            lines.push(self.title());
+        }
+        lines.extend(self.bloom.same());
+        lines.extend(self.notices.iter().take(MAX_NOTICES).cloned());
+        if let Some(more @ 1..) = self.notices.len().checked_sub(MAX_NOTICES) {
+            lines.push(format!("and {more} more"));
+        }
+        let columns = match &self.bloom {
+            Bloom { num_tables: 1.., figures: [today, tuned], .. } => {
+                vec![("these filters", 11, today), ("tuned(), long ranges", 23, tuned)]
+            }
+            _ if self.num_without > 0 => vec![("tuned(), long ranges", 23, &self.without)],
+            _ => return lines,
+        };
+        lines.push(String::new());
+        lines.extend(table(&columns));
+        lines.push(String::new());
+        lines.extend(ABSENT_KEYS.map(Into::into));
+        lines
+    }
+
+    fn title(&self) -> String {
+        let counts = [(self.num_without, "without filters"), (self.num_unread, "unreadable")];
+        let counts = counts.iter().filter(|(number, _)| *number > 0);
+        let counts: Vec<_> = counts.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+        let counts =
+            if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
+        let tables = counted(self.num_tables, ["table", "tables"]) + &counts;
+        let entries = counted(self.num_entries, ["entry", "entries"]);
+        let title: Vec<_> = [tables, entries].iter().chain(&self.policy_names).cloned().collect();
+        let title = title.join(", ") + &self.bloom.filters();
+        title.replace(char::is_control, "\u{fffd}")
+    }
+}
+
+impl Bloom {
+    fn add(&mut self, num_entries: usize, filters: BloomFilters) {
+        self.num_tables += 1;
+        self.num_entries += num_entries;
+        self.num_filters += filters.num_filters;
+        self.num_bits = self.num_bits.saturating_add(filters.num_bits);
+        self.num_rejected += filters.num_rejected;
+        if num_entries > 0 {
+            self.num_comparable += 1;
+            self.num_other += usize::from(filters.choices.is_empty());
+            for choice in filters.choices {
+                *self.num_same.entry(choice).or_default() += 1;
+            }
+        }
+        for (sum, figures) in self.figures.iter_mut().zip(filters.figures) {
+            sum.add(figures);
+        }
+    }
+
+    /// The end of the title.
+    fn filters(&self) -> String {
+        let filters = counted(self.num_filters, ["filter", "filters"]);
+        match (self.num_tables, self.num_entries) {
+            (0, _) => String::new(),
+            (_, 0) => format!(": {filters}"),
+            (_, num_entries) => {
+                format!(": {filters}, {:.1} bits per entry", ratio(self.num_bits, num_entries))
+            }
+        }
+    }
+
+    /// Whether entries pass, and which policy makes the same bytes.
+    fn same(&self) -> Option<String> {
+        let all = self.num_comparable;
+        if all == 0 {
+            return None;
+        }
+        let passes = match self.num_rejected {
+            0 => "Each entry passes its filter.".into(),
+            n => format!("{} of {} entries do not pass.", grouped(n), grouped(self.num_entries)),
+        };
+        // Of as many tables the first, so the smallest number of bits.
+        let most = self.num_same.iter().rev().max_by_key(|(_, num_tables)| **num_tables);
+        let same = match most {
+            Some((Choice::Leveldb(n), _)) => format!("BloomFilterPolicy::new({n})"),
+            Some((Choice::Tuned(n), _)) => {
+                format!("BloomFilterPolicy::new({n}).tuned() in long ranges")
+            }
+            None => "BloomFilterPolicy::new(n)".into(),
+        };
+        let num_other = all - most.map_or(0, |(_, &num_tables)| num_tables);
+        let same = match num_other {
+            0 => format!("{same} makes the same bytes."),
+            _ => format!(
+                "{same} makes other bytes for {} of {} tables.",
+                grouped(num_other),
+                grouped(all)
+            ),
+        };
+        Some(format!("{passes} {same}"))
+    }
+}
+
+/// The tables at a path, in the order of their names.
+fn tables(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !fs::metadata(path)?.is_dir() {
+        return Ok(vec![path.into()]);
+    }
+    let entries = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
+    let mut tables: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+    tables.retain(|path| path.extension().is_some_and(|end| end == "ldb" || end == "sst"));
+    tables.sort_unstable();
+    Ok(tables)
+}
+
+/// The figures of columns of these widths.
+fn table(columns: &[(&str, usize, &Figures)]) -> [String; 3] {
+    let row = |label: &str, cell: &dyn Fn(&Figures) -> String| {
+        columns.iter().fold(format!("{label:21}"), |row, (_, width, figures)| {
+            format!("{row}{:>width$}", cell(figures))
+        })
+    };
+    let title = columns.iter().enumerate().fold(String::new(), |title, (i, (name, width, _))| {
+        let width = if i == 0 { width + 21 } else { *width };
+        format!("{title}{name:>width$}")
+    });
+    let share = |figures: &Figures| match figures.absent {
+        0 => "-".into(),
+        all => format!("{:.1}%", 100.0 * ratio(figures.passing as u64, all)),
+    };
+    let bytes = |figures: &Figures| grouped(figures.bytes);
+    [title, row("absent keys that pass", &share), row("bytes of filters", &bytes)]
+}
+
+/// The number with its noun, which is the second one in the plural.
+fn counted(number: usize, nouns: [&str; 2]) -> String {
+    format!("{} {}", grouped(number), nouns[usize::from(number != 1)])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
+fn ratio(part: u64, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}

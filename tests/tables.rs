@@ -1,0 +1,30 @@
+//! Tables that LevelDB and other programs wrote, in `tests/golden`: what reads them, the crate's
+//! filter blocks of their keys, and what the example `inspect` says of them.
+
+#[path = "examples/inspect/absent.rs"]
+mod absent;
+mod common;
+#[path = "examples/inspect/facts.rs"]
+mod facts;
+#[path = "examples/inspect/report.rs"]
+mod report;
+#[path = "examples/inspect/request.rs"]
+mod request;
+#[path = "examples/inspect/same_bytes.rs"]
+mod same_bytes;
+
+mod tables {
+    mod damaged;
+    mod golden;
+    mod inspect;
+    mod long_ranges;
+    mod parser;
+}
+
+fn golden(place: &str) -> std::path::PathBuf {
+    std::path::Path::new("tests/golden").join(place)
+}
+
+fn read_golden(place: &str) -> Vec<u8> {
+    std::fs::read(golden(place)).unwrap_or_else(|error| panic!("{place}: {error}"))
+}

@@ -1,0 +1,111 @@
+//! Damaged files are told apart from whole ones, and no byte of theirs makes anything panic.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+
+use crate::common::drawn;
+use crate::common::table::replace::with_filter_block;
+use crate::common::table::{Table, read_file};
+use crate::common::temp::TempPath;
+use crate::facts::{BloomFilters, Facts, TableFilters};
+use crate::read_golden;
+use crate::report::Report;
+
+const TABLES: [&str; 3] = [
+    "tables/db_bloom16_block1k.ldb",
+    "tables/goleveldb_bloom10_user_keys.ldb",
+    "databases/reverse_comparator/000005.ldb",
+];
+
+/// The filter block of a golden table.
+fn filter_block(file: &[u8]) -> Vec<u8> {
+    Table::open(file).unwrap().filters().unwrap().unwrap().contents.into_owned()
+}
+
+fn filters_of(file: &[u8]) -> BloomFilters {
+    match Facts::of(file).unwrap().filters {
+        TableFilters::Bloom(filters) => filters,
+        _ => panic!("no filters of a known policy"),
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_blocks_is_noticed() {
+    let mut below = drawn(1);
+    for name in TABLES {
+        let file = read_golden(name);
+        for _ in 0..100 {
+            let (place, bit) = (below(file.len() - 48), below(8));
+            let mut damaged = file.clone();
+            damaged[place] ^= 1 << bit;
+            let is_damaged = |of: Facts| matches!(of.filters, TableFilters::Damaged(_));
+            let is_noticed = Facts::of(&damaged).map_or(true, is_damaged);
+            assert!(is_noticed, "{name}: bit {bit} at {place}");
+        }
+    }
+}
+
+#[test]
+fn damaged_footers_and_filter_blocks_of_right_checksums_make_nothing_panic() {
+    let mut below = drawn(2);
+    for name in TABLES {
+        let file = read_golden(name);
+        let old = filter_block(&file);
+        for i in 0..67 {
+            let mut damaged = file.clone();
+            damaged[file.len() - 1 - below(48)] ^= 1 << below(8);
+            let _ = Facts::of(&damaged);
+            // Half of the flips are in what leads to the filters.
+            let mut block = old.clone();
+            let place = block.len() - 1 - below(if i % 2 == 0 { 40 } else { block.len() });
+            block[place] ^= 1 << below(8);
+            filters_of(&with_filter_block(&file, &block).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_base_lg_above_63_rejects_nothing_and_no_policy_makes_it() {
+    for name in TABLES {
+        let file = read_golden(name);
+        for base_lg in [64, 64 + 11, 255] {
+            let mut block = filter_block(&file);
+            *block.last_mut().unwrap() = base_lg;
+            let filters = filters_of(&with_filter_block(&file, &block).unwrap());
+            assert_eq!((filters.num_filters, filters.num_rejected), (0, 0), "{name}");
+            assert_eq!((filters.choices, filters.figures[0].absent), (vec![], 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn entries_that_do_not_pass_are_counted_and_told_with_exit_status_1() {
+    let file = read_golden("databases/reverse_comparator/000005.ldb");
+    let mut block = filter_block(&file);
+    // All bits of the first filter.
+    block[..64].fill(0);
+    let path = TempPath::new();
+    fs::write(&path.0, with_filter_block(&file, &block).unwrap()).unwrap();
+    let report = Report::of(std::slice::from_ref(&path.0));
+    let rejected = filters_of(&fs::read(&path.0).unwrap()).num_rejected;
+    assert!((51..300).contains(&rejected), "{rejected}");
+    let line = format!("{}: its filters reject {rejected} of 1,501 entries", path.0.display());
+    assert!(report.lines().contains(&line) && report.exit_status() == 1, "{:#?}", report.lines());
+}
+
+#[test]
+fn of_files_whose_end_makes_no_sense_nothing_else_is_read() {
+    let path = TempPath::new();
+    let mut sparse = File::create(&path.0).unwrap();
+    sparse.set_len(10 << 30).unwrap();
+    let refused = |why: &str| {
+        let error = read_file(&path.0).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(Report::of(std::slice::from_ref(&path.0)).exit_status(), 1);
+    };
+    refused("not a LevelDB table");
+    // The footer of a table, whose index block is not there.
+    sparse.seek(SeekFrom::End(-48)).unwrap();
+    sparse.write_all(read_golden(TABLES[0]).last_chunk::<48>().unwrap()).unwrap();
+    refused("does not match its checksum");
+}

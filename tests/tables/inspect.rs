@@ -1,0 +1,145 @@
+//! What `inspect` says of golden tables is what an independent reader of tables has found.
+
+use std::path::PathBuf;
+
+use crate::absent::next_key;
+use crate::facts::{Facts, Figures, TableFilters};
+use crate::report::Report;
+use crate::request::Request;
+use crate::same_bytes::Choice;
+use crate::{golden, read_golden};
+
+/// A table's file; its entries, its filters, and their bits per key; absent keys, how many of them
+/// pass, and the bytes of the filter block.
+type Known = (&'static str, usize, usize, usize, (usize, usize, usize));
+
+const KNOWN: [Known; 11] = [
+    ("tables/db_bloom10.ldb", 3_685, 32, 10, (3_685, 45, 4_911)),
+    ("tables/db_bloom10_large_values.ldb", 24, 24, 9, (24, 5, 457)),
+    ("tables/db_bloom16_block1k.ldb", 600, 9, 16, (600, 1, 1_250)),
+    ("tables/db_snappy_bloom10.ldb", 3_000, 56, 10, (3_000, 40, 4_051)),
+    ("tables/db_snappy_bloom16_large_values.ldb", 60, 21, 16, (60, 2, 370)),
+    ("tables/table_bloom10_user_keys.ldb", 800, 8, 10, (800, 7, 1_048)),
+    ("tables/goleveldb_bloom10_user_keys.ldb", 800, 5, 10, (800, 13, 1_048)),
+    ("databases/classic_level/000005.ldb", 3_000, 34, 10, (3_000, 24, 3_942)),
+    ("databases/counters/000012.ldb", 251, 5, 10, (234, 109, 363)),
+    ("databases/goleveldb_base_lg_16/000004.ldb", 4_016, 2, 10, (4_016, 42, 5_036)),
+    ("databases/sequence/000005.ldb", 6_000, 89, 10, (2_980, 1_768, 8_310)),
+];
+
+#[test]
+fn facts_are_those_of_an_independent_reader() {
+    for (name, num_entries, num_filters, bits_per_key, figures) in KNOWN {
+        let facts = Facts::of(&read_golden(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let TableFilters::Bloom(filters) = facts.filters else { panic!("{name}: no filters") };
+        assert_eq!((facts.num_entries, filters.num_filters), (num_entries, num_filters), "{name}");
+        assert_eq!(filters.choices.first(), Some(&Choice::Leveldb(bits_per_key)), "{name}");
+        let (absent, passing, bytes) = figures;
+        let [today, tuned] = filters.figures;
+        assert_eq!(today, Figures { absent, passing, bytes }, "{name}");
+        assert!(tuned.absent == absent && tuned.passing <= passing, "{name}");
+        assert_eq!(filters.num_rejected, 0, "{name}");
+    }
+}
+
+#[test]
+fn the_next_key_has_the_form_of_its_key() {
+    for (key, next) in [
+        (&b"\0\xff"[..], Some(&b"\x01\0"[..])),
+        (b"a", Some(b"b")),
+        (b"user:09", Some(b"user:10")),
+        (b"aZz9", Some(b"bAa0")),
+        (b"user:99", Some(b"user;00")),
+        (b"\xff", None),
+        (b"", None),
+    ] {
+        assert_eq!(next_key(key).as_deref(), next, "{key:?}");
+    }
+}
+
+/// Paths; the exit status; and parts of lines that are printed.
+type Case = (&'static [&'static str], u8, &'static [&'static str]);
+
+const CASES: [Case; 9] = [
+    (
+        &["databases/sequence"],
+        0,
+        &["absent keys that pass      59.3%", "bytes of filters           8,310"],
+    ),
+    (
+        &["tables"],
+        0,
+        &[
+            "9 tables (1 without filters), 10,469 entries, leveldb.BuiltinBloomFilter, \
+             leveldb.BuiltinBloomFilter2: 155 filters, 10.7 bits per entry",
+            "Each entry passes its filter. \
+             BloomFilterPolicy::new(10) makes other bytes for 2 of 7 tables.",
+        ],
+    ),
+    (
+        &["tables/db_snappy_no_filter.ldb"],
+        0,
+        &[
+            "1 table (1 without filters), 1,500 entries",
+            "                        tuned(), long ranges",
+        ],
+    ),
+    (&["tables/table_empty.ldb"], 0, &["absent keys that pass          -                      -"]),
+    (&["databases/own_policy"], 0, &["its filters are of the policy \"example.OwnFilter\""]),
+    (
+        &["databases/prefix_filters"],
+        1,
+        &[
+            "its filters reject 1,213 of 1,213 entries",
+            "2,426 of 2,426 entries do not pass. \
+             BloomFilterPolicy::new(n) makes other bytes for 2 of 2 tables.",
+        ],
+    ),
+    (
+        &["databases/rocksdb", "databases/counters/000009.ldb"],
+        1,
+        &[
+            "not a LevelDB table, or a truncated one",
+            "2 tables (1 unreadable), 251 entries, leveldb.BuiltinBloomFilter2: 5 filters, \
+             10.1 bits per entry",
+        ],
+    ),
+    (&["databases"], 1, &["holds no table (.ldb, .sst)"]),
+    (&["tables", "none"], 1, &["No such file or directory (os error 2)"]),
+];
+
+#[test]
+fn each_case_has_its_words_and_its_exit_status() {
+    for (places, status, words) in CASES {
+        let paths: Vec<_> = places.iter().map(|place| golden(place)).collect();
+        let report = Report::of(&paths);
+        let lines = report.lines();
+        for words in words {
+            let is_said = |line: &String| line.contains(words);
+            assert!(lines.iter().any(is_said), "{places:?}: no {words:?} in {lines:#?}");
+        }
+        assert_eq!(report.exit_status(), status, "{places:?}: {lines:#?}");
+    }
+}
+
+#[test]
+fn five_paths_are_named_and_the_others_counted() {
+    let paths: Vec<_> = (0..9).map(|i| golden(&i.to_string())).collect();
+    let lines = Report::of(&paths).lines();
+    assert_eq!((lines.len(), lines.last().map(String::as_str)), (6, Some("and 4 more")));
+}
+
+#[test]
+fn arguments_are_paths_or_wrong() {
+    let parse = |args: &[&str]| {
+        let args: Vec<_> = args.iter().map(Into::into).collect();
+        Request::parse(&args)
+    };
+    let paths = |paths: &[&str]| Ok(Request::Inspect(paths.iter().map(PathBuf::from).collect()));
+    assert_eq!(parse(&["a", "b"]), paths(&["a", "b"]));
+    assert_eq!(parse(&["a", "--", "-b", "--"]), paths(&["a", "-b", "--"]));
+    assert_eq!(parse(&["a", "--help"]), Ok(Request::Help));
+    for wrong in [&[][..], &["--"], &["-a"], &["a", "--add"]] {
+        assert_eq!(parse(wrong), Err("usage: inspect [--] PATH..."), "{wrong:?}");
+    }
+}
