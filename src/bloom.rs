@@ -1,17 +1,17 @@
 //! LevelDB's built-in Bloom filter.
 //!
-//! Each module uses only those below it:
+//! Each module uses only modules below it:
 //!
 //! ```text
 //! builder                  keys first, the policy last
 //! policy                   the shape and the bytes of filters; LevelDB's answers
 //! atomic, filter, measure  one filter: lookups, inserts, its false-positive rate
-//! shaping                  chooses shapes: numbers only, no filter's bytes
-//! bits                     a key's bits, to set or to look up: no policy
+//! shaping                  chooses shapes; knows numbers only, not a filter's bytes
+//! bits                     computes a key's bits, to set or look up; knows no policy
 //! error, shape             types that all others use
 //! ```
 
-// First, so that its methods come before `measure`'s in the docs.
+// First, so that the docs show its methods before the methods of `measure`.
 mod shape;
 
 mod atomic;

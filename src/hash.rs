@@ -11,8 +11,8 @@ pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
-/// A tail of one to three bytes is unsigned, as in LevelDB since 1.18: the "2" in the policy's name
-/// marks this fix. The length counts modulo 2<sup>32</sup>. Takes time linear in it.
+/// A tail of one to three bytes is unsigned, as in LevelDB since 1.18. The "2" in the policy's name
+/// marks this fix. The length counts modulo 2<sup>32</sup>. Takes time linear in the length.
 ///
 /// Mirrors `Hash` in LevelDB's [`util/hash.cc`](https://github.com/google/leveldb/blob/1.23/util/hash.cc).
 ///
@@ -27,7 +27,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
         return mix_words(start(16, seed), words);
     }
     let h = mix_blocks(start(data.len(), seed), data);
-    // Branches on a predictable length save the steps that it does not need.
+    // If lengths are predictable, branches save the steps that a length does not need.
     match data.len() % 8 {
         0 => h,
         4 => mix_word(h, &data[data.len() - 4..]),
@@ -35,7 +35,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// The [`bloom_hash`] of a user key: computed once for lookups in many filters.
+/// The [`bloom_hash`] of a user key, computed once for lookups in many filters.
 ///
 /// ```
 /// use leveldb_filter::{BloomHash, bloom_hash, hash};
@@ -47,7 +47,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 pub struct BloomHash(pub(crate) u32);
 
 impl BloomHash {
-    /// The hash with this number, such as one that an engine stored.
+    /// Makes a hash from its number, which an engine may have stored.
     #[inline]
     #[must_use]
     pub const fn from_u32(hash: u32) -> Self {
@@ -62,9 +62,11 @@ impl BloomHash {
     }
 }
 
-/// Hashes a user key as LevelDB's Bloom filter does: for memtables, batches, and filters of plain
-/// user keys. Elsewhere [`FilterKey`](crate::FilterKey) hashes as the policy does. Mirrors
-/// `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
+/// Hashes a user key as LevelDB's Bloom filter does.
+///
+/// For memtables, and for filters of plain user keys. To look up a key in filter blocks, make a
+/// [`FilterKey`](crate::FilterKey), which hashes as the block's policy does. Mirrors `BloomHash` in
+/// LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
     BloomHash(hash(key, BLOOM_SEED))
@@ -95,7 +97,7 @@ fn mix_tail(h: u32, tail: u32) -> u32 {
     h ^ h >> 24
 }
 
-/// The one to three bytes after the last whole word, as a number; any number if there are none.
+/// The one to three bytes after the last whole word, as a number. Any number without such bytes.
 #[inline]
 fn tail(data: &[u8]) -> u32 {
     let Some(last) = data.last_chunk() else {

@@ -1,12 +1,11 @@
 //! A port of LevelDB's filter policies: the Bloom filter, filter blocks and internal keys,
 //! byte-for-byte compatible with LevelDB 1.23. A filter lets an engine skip a table that cannot
-//! contain a key: it may match an absent key, but never rejects a present one.
+//! contain a key. It may match an absent key, but never rejects a present key.
 //!
-//! LevelDB's own filters, one for each 2 KiB of a table, can match nearly every absent key if keys
-//! end in a counter and their length is a multiple of 4. Tuned ones of
-//! [`FilterBlockBuilder::with_long_ranges`] match [about 1% in the
-//! mean](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md), and every LevelDB
-//! since 1.18 reads them:
+//! LevelDB builds one filter for each 2 KiB of a table. These filters can match nearly every absent
+//! key if keys end in a counter and their length is a multiple of 4. Tuned filters built with
+//! [`FilterBlockBuilder::with_long_ranges`] match about 1% of absent keys on average, as
+//! `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -24,20 +23,20 @@
 //! | to | use |
 //! |---|---|
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
-//! | write them as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
+//! | write filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
 //! | read filter blocks | [`FilterBlockReader`] |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
-//! | look up one key in many tables, hashed once | [`FilterKey`], then [`FilterBlockReader::may_match`] |
-//! | look up many keys in many tables | [`HashPolicy::key_hashes`], then [its recipe](recipes#look-up-many-keys-in-many-tables) |
+//! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
+//! | look up many keys in many tables | [`HashPolicy::key_hashes`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
-//! | open a table by its policy's name, check its filters, count what they save | [recipes] |
-//! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates of some](recipes#bits-per-key) |
-//! | share the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [of lookups that find their key](recipes#memory-for-levels) |
-//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [cut at a length](recipes#partitions), [of hashes that you have](recipes#hashes-of-your-own) |
-//! | look up keys in such filters, fastest in batches | [`BloomFilter`] |
+//! | open a table by its policy's name, check its filters, count the reads that they save | [recipes] |
+//! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates for 4 to 16 bits](recipes#bits-per-key) |
+//! | divide the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [if lookups find their keys](recipes#memory-for-levels) |
+//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
+//! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
-//! | know what it needs | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
+//! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Every entry of a
 //! table [counts](FilterBlockBuilder::add_key), deletions included. Filters contain user keys. If
@@ -50,18 +49,21 @@
 //! The crate is `no_std`. It needs an allocator, and atomics with compare-and-swap for `Arc` and
 //! [`AtomicBloomFilter`]. It runs on WebAssembly, and writes the same bytes on every platform.
 //!
-//! Files and answers are those of LevelDB 1.23 on 64-bit machines, and of every version since 1.18.
-//! Where C++ leaves the outcome undefined or loses keys, this crate does neither: lookups in two
-//! kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]), an internal key too
-//! short for a trailer is used whole, [`FilterBlockBuilder`] panics if a block offset goes back to a
-//! finished filter or the filters reach 4 GiB, and a policy panics if a filter's bits overflow a
-//! `usize`.
+//! Bytes and answers are the same as in LevelDB 1.23 on 64-bit machines, and in every version since
+//! 1.18. This crate differs only where C++ leaves the outcome undefined or loses keys:
 //!
-//! The bytes of `tuned`, `for_runs`, `for_false_positive_rate` and `with_long_ranges` may change
-//! with a version. Readers never notice, as each filter says how it is read.
+//! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
+//! - An internal key that is too short for a trailer is used whole.
+//! - [`FilterBlockBuilder`] panics if a block offset goes back to a finished filter, or if the
+//!   filters reach 4 GiB.
+//! - A policy panics if a filter's bits overflow a `usize`.
 //!
-//! A filter outside a filter block needs a name of the engine's own: under LevelDB's, LevelDB at
-//! best ignores it, and rusty-leveldb panics.
+//! A new version of this crate may change the bytes that `tuned`, `for_runs`,
+//! `for_false_positive_rate` and `with_long_ranges` make. Every reader reads old and new filters,
+//! because each filter says how to read it.
+//!
+//! Store a filter that is not in a filter block under a name of your own. Under LevelDB's name,
+//! LevelDB at best ignores it, and rusty-leveldb panics.
 #![no_std]
 #![forbid(unsafe_code)]
 

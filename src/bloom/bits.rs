@@ -1,8 +1,9 @@
-//! Which bits a key has, to set and to look up: of [`one`] key at a time, or of many, which
-//! [`create`] puts into a new filter and [`many`] looks up.
+//! Computes a key's bits, to set them or look them up: for [`one`] key at a time, or for many keys,
+//! which [`create`] and [`many`] process in batches.
 //!
-//! What is there for the compiler names the benchmark that shows its worth: `cargo bench --bench
-//! bloom -- NAME`. `.ci/codegen` checks that loops over many keys become vector instructions.
+//! Where code is written for the compiler, a comment names the benchmark that shows its worth:
+//! `cargo bench --bench bloom -- NAME`. `.ci/codegen` checks that loops over many keys become vector
+//! instructions.
 
 pub(super) mod create;
 pub(super) mod many;

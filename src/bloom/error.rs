@@ -1,4 +1,4 @@
-//! The errors of parsing a filter and of merging two.
+//! Errors when a filter is parsed, or two filters are merged.
 
 use alloc::format;
 use core::error::Error;
@@ -16,13 +16,14 @@ use super::shape::{BloomFilterShape, MAX_PROBES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvalidFilter {
-    /// Too short for bits and the number of probes: no key matches, as in LevelDB.
+    /// The filter is too short for bits and the number of probes. No key matches, as in LevelDB.
     #[non_exhaustive]
     TooShort {
         /// The length in bytes, 0 or 1.
         len: usize,
     },
-    /// A number of probes above 30, which LevelDB reserves for future encodings: every key matches.
+    /// The number of probes is above 30, which LevelDB reserves for future encodings. Every key
+    /// matches, as in LevelDB.
     #[non_exhaustive]
     ReservedProbeCount {
         /// The filter's last byte.
@@ -42,10 +43,10 @@ impl fmt::Display for InvalidFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::TooShort { len } => {
-                write!(f, "a filter of {len} bytes is too short: at least 2 are needed")
+                write!(f, "a filter needs at least 2 bytes, but this one has {len}")
             }
             Self::ReservedProbeCount { num_probes } => {
-                write!(f, "probe count {num_probes} is reserved: at most {MAX_PROBES} are possible")
+                write!(f, "a filter has at most {MAX_PROBES} probes, but this one has {num_probes}")
             }
         }
     }
@@ -74,7 +75,7 @@ impl fmt::Display for ShapeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [shape, other] = [self.shape, self.other]
             .map(|shape| format!("{} bits and {} probes", shape.num_bits(), shape.num_probes));
-        write!(f, "a filter of {shape} has no union with one of {other}")
+        write!(f, "a filter of {shape} has no union with a filter of {other}")
     }
 }
 

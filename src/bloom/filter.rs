@@ -36,8 +36,9 @@ pub struct BloomFilter<B> {
 impl<B: ?Sized> Copy for BloomFilter<&B> {}
 
 impl BloomFilter<Vec<u8>> {
-    /// An empty filter to insert keys into, such as a memtable's. With as many keys as the shape is
-    /// for, its bytes are those of [`create_filter`](crate::FilterPolicy::create_filter).
+    /// Creates an empty filter to insert keys into, for example for a memtable. Once it has as many
+    /// keys as the policy's shape was made for, its bytes equal the bytes that
+    /// [`create_filter`](crate::FilterPolicy::create_filter) makes.
     #[must_use]
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
@@ -49,8 +50,8 @@ impl BloomFilter<Vec<u8>> {
 impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Parses a filter, in constant time.
     ///
-    /// Verify its block's checksum first: corrupt bits are no error here. Nor is a probe count of
-    /// 0, with which every key matches, as in LevelDB.
+    /// Verify the filter's checksum first, because corrupt bits are no error here. A probe count of
+    /// 0 is no error either. Then every key matches, as in LevelDB.
     ///
     /// # Errors
     ///
@@ -79,12 +80,13 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
-    /// Overwrites all of `matches`. It is meant for 16 keys and more, which it looks up side by
-    /// side; with one or a few probes that may take longer than single lookups. Allocates nothing.
+    /// Overwrites all of `matches`. Allocates nothing. Looks up 16 keys or more side by side, which
+    /// is faster than single lookups, except in some filters with few probes.
     ///
     /// # Panics
     ///
-    /// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
+    /// If the slices differ in length. May panic if a key's `as_ref` returns different bytes each
+    /// time.
     #[doc(alias = "batch")]
     #[doc(alias = "multi get")]
     #[doc(alias = "multi_get")]
@@ -130,8 +132,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// The share of bits that are set, from 0 to 1: 0.45 in the mean of LevelDB's filters of 20 to
-    /// 10,000 random keys with 10 bits each. Takes time linear in the filter's length.
+    /// The share of bits that are set, from 0 to 1. On average 0.45 in LevelDB's filters with 10 bits
+    /// per key and 20 to 10,000 random keys. Takes time linear in the filter's length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())
@@ -168,7 +170,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         self.bits_mut().fill(0);
     }
 
-    /// Adds the keys of `other`, in time linear in the filter's length.
+    /// Adds all keys of `other`, in time linear in the filter's length.
     ///
     /// # Errors
     ///

@@ -10,27 +10,29 @@ use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
 use crate::BloomHash;
 
-/// The fewest lookups, many since small filters differ from each other, and the most, for low
-/// rates.
+/// The fewest lookups, many because small filters differ from each other, and the most, which low
+/// rates need.
 const MIN_LOOKUPS: u32 = 1 << 21;
 const MAX_LOOKUPS: u32 = 1 << 26;
 
-/// A rate with this many matches is known to 0.8%.
+/// With this many matches, the standard error of a rate is 0.8%.
 const ENOUGH_MATCHES: u32 = 1 << 14;
 
 impl BloomFilterShape {
-    /// The share of absent random keys that filters of this shape and `num_keys` random keys match,
-    /// measured: 0.01 for 1%. Makes filters of keys, always the same ones, and looks others up in
-    /// them: right for any shape, also of large filters, where the textbook's formula is too low.
+    /// Measures which share of absent random keys match in filters of this shape with `num_keys`
+    /// random keys, such as 0.01 for 1%.
     ///
-    /// The standard error is about 1% of rates above 0.02%; of far lower ones only the order of
-    /// magnitude is known, or 0 returned. Takes some 20 ms, seconds for low rates or large filters,
-    /// more for filters of 100 million keys, and the memory of making one filter.
+    /// Simulates: makes filters, and looks up other keys. Each call uses the same keys. The result
+    /// is right for any shape, including large filters, for which the textbook's formula is too low.
+    ///
+    /// The standard error is about 1% for rates above 0.02%. For far lower rates, only the order of
+    /// magnitude is right, or the result is 0. Takes some 20 ms, but seconds for low rates or large
+    /// filters, and the memory of one filter.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
-        // More set no further bit.
+        // More keys would set no further bit.
         let num_keys = num_keys.min(self.num_bytes.saturating_mul(512));
-        // Enough of them that making filters does not take most of the time.
+        // Enough lookups that making filters does not take most of the time.
         let lookups_per_filter = num_keys.max(self.num_bytes).saturating_mul(4);
         let (mut trial, mut bytes) = (Trial::default(), Vec::new());
         let prepared = PreparedShape::new(self.num_bytes, self.num_probes);
@@ -47,9 +49,11 @@ impl BloomFilterShape {
 }
 
 impl<B: AsRef<[u8]>> BloomFilter<B> {
-    /// The share of absent random keys that this very filter matches, measured: 0.01 for 1%. As
-    /// precise and as fast as [that of a shape](BloomFilterShape::measure_false_positive_rate).
-    /// Looks up hashes, always the same ones, of which some may be those of the filter's keys.
+    /// Measures which share of absent random keys match in this very filter, such as 0.01 for 1%.
+    ///
+    /// As precise and as fast as the [measurement of a
+    /// shape](BloomFilterShape::measure_false_positive_rate). Each call looks up the same hashes. A
+    /// few of these may be hashes of the filter's keys.
     #[must_use]
     pub fn measure_false_positive_rate(&self) -> f64 {
         let mut trial = Trial::default();
@@ -59,9 +63,10 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Estimates the number of different keys in the filter from the share of set bits.
     ///
-    /// Most estimates of 100 random keys and more are within a few per cent, if the filter was made
-    /// for as many; fewer keys, or keys in sequence, may be several times as many. Infinite if all
-    /// bits are set or the probe count is 0. Takes time linear in the filter's length.
+    /// For 100 random keys or more, in a filter made for that number of keys, most estimates are
+    /// within a few per cent. With fewer keys, or with keys in sequence, there may be several times
+    /// as many keys as estimated. Infinite if all bits are set or the probe count is 0. Takes time
+    /// linear in the filter's length.
     #[must_use]
     pub fn estimated_num_keys(&self) -> f64 {
         let (shape, fill_ratio) = (self.shape(), self.fill_ratio());
@@ -94,7 +99,7 @@ fn minus_ln_of_rest(share: f64) -> f64 {
     2.0 * z * (0..16).rev().fold(0.0, |sum, k| sum * z * z + 1.0 / f64::from(2 * k + 1))
 }
 
-/// Lookups of random hashes, always the same ones, and how many of them matched.
+/// Counts lookups of random hashes, the same in each trial, and how many matched.
 #[derive(Default)]
 struct Trial {
     state: u64,

@@ -1,4 +1,4 @@
-//! The policy: the length and the number of probes of a filter, its bytes, and lookups.
+//! Decides a filter's length and number of probes, makes its bytes, and looks keys up.
 
 use alloc::vec::Vec;
 
@@ -13,8 +13,8 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
-/// [`new`](Self::new) makes the bytes that LevelDB 1.23 writes; every LevelDB reads
-/// [tuned](Self::tuned) filters, too. Lookups answer as LevelDB does, on any bytes.
+/// [`new`](Self::new) makes the bytes that LevelDB 1.23 writes. Every LevelDB since 1.18 also reads
+/// [tuned](Self::tuned) filters. Lookups answer as LevelDB does, on any bytes.
 ///
 /// ```text
 /// | bits: bit i is 1 << i % 8 in byte i / 8                           | number of probes |
@@ -22,8 +22,8 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 /// ```
 ///
 /// A key with the [hash](crate::bloom_hash) `h` sets the bits `h`, `h + d`, `h + 2 * d`, … modulo
-/// 2<sup>32</sup>, modulo the number of bits, where `d` is `h` rotated right by 17 bits. The last
-/// byte gives the number of these probes, so any policy reads the filters of any other.
+/// 2<sup>32</sup>, modulo the number of bits. `d` is `h` rotated right by 17 bits. The last byte
+/// gives the number of these probes, so any policy reads the filters of any other policy.
 ///
 /// Mirrors `BloomFilterPolicy` in LevelDB's [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 ///
@@ -53,19 +53,23 @@ enum ShapeRule {
 }
 
 impl BloomFilterPolicy {
-    /// The name in tables that LevelDB writes, since its version 1.18. Basho's LevelDB, Riak's,
-    /// writes other filters under it, in which keys would be missed:
+    /// The policy's name in tables that LevelDB has written since version 1.18.
+    ///
+    /// Riak's LevelDB, by Basho, writes other filters under this name, which would hide keys. So
     /// [check](crate::recipes#check-a-tables-filters-when-it-is-opened) tables of unknown origin.
     pub const NAME: &'static str = "leveldb.BuiltinBloomFilter2";
 
-    /// The name in tables that goleveldb writes: the same bytes under LevelDB's older name. LevelDB
-    /// up to 1.17 used it for filters by another hash, on x86: [accept
-    /// it](crate::recipes#open-a-table-by-its-policys-name) only where none wrote tables.
+    /// The policy's name in tables that goleveldb writes: the same bytes under LevelDB's older name.
+    ///
+    /// On x86, LevelDB up to 1.17 wrote filters with another hash under this name. [Accept the
+    /// name](crate::recipes#open-a-table-by-its-policys-name) only if no such LevelDB wrote tables.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
-    /// A policy with LevelDB's length and number of probes for this number of bits per key: LevelDB
-    /// recommends 10, the default here. 0 makes filters of 64 bits, whatever the number of keys.
-    /// Mirrors `NewBloomFilterPolicy`. [Rates for 4 to 16](crate::recipes#bits-per-key).
+    /// Creates a policy with LevelDB's length and number of probes for this number of bits per key.
+    ///
+    /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
+    /// number of keys. The recipe has [rates for 4 to 16 bits](crate::recipes#bits-per-key). Mirrors
+    /// `NewBloomFilterPolicy`.
     #[doc(alias = "NewBloomFilterPolicy")]
     #[doc(alias = "bits_per_key")]
     #[must_use]
@@ -90,7 +94,8 @@ impl BloomFilterPolicy {
         Self { rule: ShapeRule::Tuned, ..self }
     }
 
-    /// [`new`](Self::new) in thousandths of a bit per key: 9,750 stands for 9.75 bits.
+    /// Creates a policy like [`new`](Self::new), from thousandths of a bit per key. For example,
+    /// 9,750 stands for 9.75 bits.
     #[must_use]
     pub const fn from_millibits_per_key(millibits: usize) -> Self {
         Self::from_millibits(millibits as u64)
@@ -100,17 +105,19 @@ impl BloomFilterPolicy {
         Self { millibits_per_key, rule: ShapeRule::LevelDb, min_keys: 0, name: Self::NAME }
     }
 
-    /// The same filters under another name, such as [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME).
+    /// Changes the policy's name, for example to [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME). The
+    /// filters stay the same.
     #[must_use]
     pub const fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// LevelDB's lengths with this number of probes. Overrides [`tuned`](Self::tuned).
+    /// Uses LevelDB's lengths with this number of probes. Overrides [`tuned`](Self::tuned).
     ///
     /// # Panics
     ///
-    /// If `num_probes` is 0, which matches everything, or above 30, which LevelDB reserves.
+    /// If `num_probes` is 0, because such a filter matches everything, or above 30, because LevelDB
+    /// reserves such numbers.
     #[must_use]
     pub const fn with_num_probes(self, num_probes: u8) -> Self {
         let is_valid = 1 <= num_probes && num_probes <= MAX_PROBES;
@@ -196,7 +203,7 @@ impl BloomFilterPolicy {
         self.name
     }
 
-    /// Thousandths of a bit per key, or `usize::MAX` if they exceed it.
+    /// The bits per key in thousandths, or `usize::MAX` if that is less.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "at most `usize::MAX`")]
     pub const fn millibits_per_key(&self) -> usize {
@@ -208,8 +215,8 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// If the number of bits exceeds a `usize`; [`new`](Self::new) takes more than `u64::MAX /
-    /// 1000` bits per key for as many.
+    /// If the number of bits exceeds a `usize`. [`new`](Self::new) caps the bits per key at
+    /// `u64::MAX / 1000`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
@@ -223,7 +230,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// LevelDB's recommendation: 10 bits per key.
+/// The policy that LevelDB recommends, with 10 bits per key.
 impl Default for BloomFilterPolicy {
     fn default() -> Self {
         Self::new(10)
@@ -245,9 +252,9 @@ impl FilterPolicy for BloomFilterPolicy {
 
     /// Whether `key` may be among the keys of `filter`.
     ///
-    /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and one with a probe count of
-    /// 0 or above 30 matches everything. Takes time linear in the key's length and in the number
-    /// of probes. Never panics, allocates nothing.
+    /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and a filter with a probe count
+    /// of 0 or above 30 matches everything. Takes time linear in the key's length and in the number
+    /// of probes. Never panics, and allocates nothing.
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
@@ -261,7 +268,7 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 }
 
-/// By the keys' [`bloom_hash`].
+/// Hashes keys with [`bloom_hash`].
 impl HashPolicy for BloomFilterPolicy {
     #[inline]
     fn key_hash(&self, key: &[u8]) -> BloomHash {
@@ -295,7 +302,7 @@ impl HashPolicy for BloomFilterPolicy {
     }
 }
 
-/// With the hash in it, one call less than with [`bloom_hash`]: 4% in the benchmark "6 probes",
+/// Inlines the hash, because the call of [`bloom_hash`] costs 4% in the benchmark "6 probes",
 /// policy.
 fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
     may_match_once(bits, num_probes, BloomHash(hash(key, BLOOM_SEED)))

@@ -87,7 +87,7 @@ pub(super) fn leveldb_num_probes(millibits_per_key: u64) -> u8 {
     ((millibits * 69 / 100_000) as u8).max(1)
 }
 
-/// For rates and shares, which need no more than an `f64`'s precision.
+/// Converts a number for rates and shares, where an `f64` is precise enough.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
 pub(super) fn float(n: u64) -> f64 {
     n as f64

@@ -1,8 +1,8 @@
 //! Hashing many keys at once.
 //!
-//! Each step of a hash waits for the one before, so it takes several keys side by side to keep a
-//! processor busy. Keys of one length go together; others are sorted by their number of 8-byte
-//! blocks, and go together as far as those reach.
+//! Each step of a hash needs the step before, so a processor is only busy with several keys side by
+//! side. Keys of one length are hashed in step. Other keys are sorted by their number of 8-byte
+//! blocks, and hashed in step for as many blocks as all of them have.
 
 use core::hint::black_box;
 
@@ -10,23 +10,22 @@ use super::{
     BLOOM_SEED, BloomHash, mix_blocks, mix_rest, mix_tail, mix_word, mix_words, start, tail,
 };
 
-/// How many keys are hashed side by side: those of one length, and with as many blocks.
+/// How many keys are hashed side by side, if they have one length, or one number of blocks.
 const GROUP: usize = 8;
 const LANES: usize = 4;
 
-/// The most keys that are sorted at once, and the classes by their number of blocks, of which the
-/// last has all longer keys, too.
+/// The most keys that are sorted at once, and the number of classes by blocks. The last class holds
+/// all longer keys, too.
 const MAX_SORTED: usize = 128;
 const CLASSES: usize = 8;
 
-/// Hashes many user keys for lookups in several filters: writes the
-/// [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
+/// Hashes many user keys: writes the [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 ///
 /// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing.
 ///
 /// # Panics
 ///
-/// If the slices differ in length, or perhaps if a key's `as_ref` returns varying bytes.
+/// If the slices differ in length. May panic if a key's `as_ref` returns different bytes each time.
 #[inline]
 pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     assert_same_len(keys, hashes, "bloom_hashes");
@@ -135,7 +134,7 @@ fn hash_sorted<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
 fn sort<K: AsRef<[u8]>>(keys: &[K], classes: &mut [u8; MAX_SORTED * CLASSES]) -> u64 {
     // Sizes and indices are bytes.
     const { assert!(CLASSES <= 8 && MAX_SORTED <= 128 && MAX_SORTED.is_power_of_two()) };
-    // In a register; in memory, each key would wait for the store of the one before.
+    // In a register, because in memory each key would wait for the store of the key before.
     let mut sizes = 0_u64;
     let mut prefetched = 0;
     for (index, key) in (0..).zip(keys) {

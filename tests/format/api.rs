@@ -159,13 +159,13 @@ fn a_shape_has_the_given_length_and_number_of_probes() {
 #[test]
 fn errors_say_what_is_wrong() {
     let too_short = BloomFilter::new([]).unwrap_err();
-    assert_eq!(too_short.to_string(), "a filter of 0 bytes is too short: at least 2 are needed");
+    assert_eq!(too_short.to_string(), "a filter needs at least 2 bytes, but this one has 0");
     let reserved = BloomFilter::new([0, 31]).unwrap_err();
-    assert_eq!(reserved.to_string(), "probe count 31 is reserved: at most 30 are possible");
+    assert_eq!(reserved.to_string(), "a filter has at most 30 probes, but this one has 31");
     let mut filter = BloomFilter::empty(BloomFilterPolicy::new(10).shape(100));
     assert_eq!(
         filter.union_with(&BloomFilter::new([0, 5]).expect("5 probes")).unwrap_err().to_string(),
-        "a filter of 1000 bits and 6 probes has no union with one of 8 bits and 5 probes"
+        "a filter of 1000 bits and 6 probes has no union with a filter of 8 bits and 5 probes"
     );
 }
 

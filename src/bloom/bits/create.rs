@@ -1,4 +1,4 @@
-//! Making a filter of many keys.
+//! Makes a filter of many keys.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ pub(crate) fn create<T: Hashed>(shape: BloomFilterShape, keys: &[T], dst: &mut V
     if keys.len() >= MANY {
         Maker::new(shape, dst).add(keys);
     } else if shape.num_bytes == 8 {
-        // LevelDB's up to 6 keys: a word, whose remainders take no division.
+        // LevelDB's filters of up to 6 keys. In a word, remainders take no division.
         let set = |word, key: &T| word | word_of(key.bloom_hash(), shape.num_probes);
         let mut filter = [shape.num_probes; 9];
         filter[..8].copy_from_slice(&keys.iter().fold(0, set).to_le_bytes());
@@ -79,6 +79,6 @@ fn set_all(bits: &mut [u8], positions: &[u32]) {
 
 fn set_bit(bits: &mut [u8], position: u32) {
     static BITS: [u8; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-    // A table, because on some processors each shift of a byte waits for the one before.
+    // A table, because on some processors each shift of a byte waits for the shift before.
     bits[(position / 8) as usize] |= BITS[(position % 8) as usize];
 }

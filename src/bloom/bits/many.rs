@@ -1,14 +1,14 @@
-//! Many keys at once: the positions of their bits, and lookups.
+//! Computes the positions of many keys' bits at once, and looks the keys up.
 
 use super::probes::{Divisor, PreparedShape, ProbeSeq, bit};
 use crate::hash::hash_many;
 use crate::{BloomHash, bloom_hash};
 
-/// The most keys of a [`Batch`]: enough to hide the latency of a step behind other keys, few enough
-/// for the first-level cache.
+/// The most keys of a [`Batch`]. Enough keys that a step of one runs while others wait, and few
+/// enough for the first-level cache.
 pub(crate) const BATCH: usize = 128;
 
-/// Fewer keys take less time one at a time: the benchmarks "batches" and "create" show it.
+/// Fewer keys take less time one at a time, as the benchmarks "batches" and "create" show.
 pub(super) const MANY: usize = 16;
 
 /// Keys, or hashes of keys.
@@ -87,7 +87,7 @@ impl Batch {
         }
     }
 
-    /// The positions of each key's next bit, and of the one after it if there is one.
+    /// The positions of each key's next two bits, or of its last bit.
     pub(super) fn next_positions(&mut self) -> Option<[&[u32]; 2]> {
         let Self { divisor, len, hashes, deltas, positions: [first, second], .. } = self;
         let (first, second) = (&mut first[..*len], &mut second[..*len]);
@@ -102,15 +102,15 @@ impl Batch {
 
     /// Writes for each key since [`start`](Self::start) whether all its bits are set.
     fn look_up(&mut self, bits: &[u8], matches: &mut [bool]) {
-        // Of each answer, the lowest bit is 1 if all bits were set so far; the others mean nothing.
+        // The lowest bit of an answer is 1 if all bits so far are set. Its other bits mean nothing.
         let answers = &mut [u8::MAX; BATCH][..matches.len()];
-        // Two probes for all keys rule out most absent ones.
+        // Two probes for all keys rule out most absent keys.
         if let Some(positions) = self.next_positions() {
             and_bits(bits, positions, answers);
         }
 
         // The remaining keys go on one at a time, unless they are many or have no probes left.
-        // Their number fits a byte; summing wider integers would make the whole lookup slower.
+        // Their number fits into a byte. Sums of wider integers would make the lookup slower.
         const { assert!(BATCH <= u8::MAX as usize) };
         let keys_left: u8 = answers.iter().map(|answer| answer & 1).sum();
         if self.probes_left == 0 || usize::from(keys_left) > matches.len() / 2 {
@@ -131,7 +131,7 @@ impl Batch {
     }
 }
 
-/// Ands the bits at each key's positions to its answer; `second` may be empty.
+/// Ands the bits at each key's positions to the key's answer. `second` may be empty.
 fn and_bits(bits: &[u8], [first, second]: [&[u32]; 2], answers: &mut [u8]) {
     // The same bit twice changes nothing.
     let second = if second.is_empty() { first } else { second };
@@ -161,7 +161,7 @@ fn indices_of_odd<'a>(numbers: &[u8], indices: &'a mut [u8; BATCH]) -> &'a [u8] 
     &indices[..len]
 }
 
-/// Writes the positions of each hash's probe and of the next one, and advances the hashes by both.
+/// Writes the positions of each hash's next two probes, and advances the hashes by both.
 // Takes slices, which do not overlap, so that the compiler makes vector instructions: `.ci/codegen`
 // looks for them. Inlined for 5% in the benchmark "batches of 16", hashes.
 #[inline]

@@ -1,4 +1,4 @@
-//! One key: whether all its bits are set, and setting them.
+//! Tests whether all bits of one key are set, and sets them.
 //!
 //! A lookup in a parsed filter is [`PreparedShape::may_match`], which chooses how often
 //! [`all_set`](PreparedShape::all_set) goes round.
@@ -22,8 +22,8 @@ impl PreparedShape {
         count: u8,
     ) -> bool {
         match count {
-            // Loops of constant length are unrolled. 6 is LevelDB's number for 9 and 10 bits per
-            // key, and 8 that of large tuned filters with 10.
+            // Loops of constant length are unrolled. LevelDB's filters have 6 probes at 9 and 10
+            // bits per key, and large tuned filters 8 probes at 10.
             6 => self.all_set(byte, probes, 6),
             8 => self.all_set(byte, probes, 8),
             // A branch after the first four ends most lookups of absent keys.
@@ -34,8 +34,8 @@ impl PreparedShape {
 
     /// [`are_set`](Self::are_set) in one loop.
     ///
-    /// One branch at the end instead of one for each bit: those of absent keys are unpredictable,
-    /// and cost more than the probes that they save.
+    /// Has one branch at the end instead of one for each bit. For absent keys, such branches are
+    /// unpredictable, and cost more than the probes that they save.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call is 4% slower in the benchmark \"8 probes\"")]
     fn all_set(
@@ -44,14 +44,14 @@ impl PreparedShape {
         ProbeSeq { delta, mut hash }: ProbeSeq,
         count: u8,
     ) -> bool {
-        // Rotated to each byte's bit, which takes fewer registers than to shift the bytes (7% in
-        // the benchmark "6 probes", policy): after the probe of hash `h`, bit `h % 8` tells whether
-        // all bits so far are set.
+        // After the probe of hash `h`, bit `h % 8` tells whether all bits so far are set. To rotate
+        // the answer takes fewer registers than to shift the bytes (7% in the benchmark "6 probes",
+        // policy).
         let mut answer = u8::MAX;
         for _ in 0..count {
             let Some(byte) = byte(self.byte_index(hash)) else {
-                // Never reached. Because it returns the answer so far, the compiler loads each byte
-                // before the next index; otherwise it would delay the loads, and run out of
+                // Never reached. Because this returns the answer so far, the compiler loads each
+                // byte before the next index. Otherwise it would delay the loads and run out of
                 // registers (3% in the benchmark "6 probes", policy).
                 return answer & 1 != 0;
             };
@@ -68,7 +68,7 @@ impl PreparedShape {
         answer & 1 != 0
     }
 
-    /// Sets all bits of a key. `true` if they were set already.
+    /// Sets all bits of a key. Returns whether they were set already.
     ///
     /// `set` sets a bit of a byte, and returns the byte as it was.
     #[inline]
@@ -85,7 +85,7 @@ impl PreparedShape {
 
 /// [`PreparedShape::may_match`] for a single lookup in a filter; `bits` is not empty.
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
-    // One length instead of two, in one register: hashes reach no further.
+    // One length instead of two, in one register, because hashes reach no further.
     let bits = &bits[..bits.len().min(MAX_BYTES)];
     PreparedShape::new(bits.len(), count).may_match(|index| bits.get(index).copied(), hash)
 }

@@ -1,15 +1,15 @@
-//! Which bits a key probes.
+//! Computes which bits a key probes.
 //!
-//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`, of
-//! which the remainder by the number of bits is the costly part. [`PreparedShape`] takes it without
-//! a division for one key, [`Divisor`] for many.
+//! Mirrors the inner loops of `CreateFilter` and `KeyMayMatch` in LevelDB's `util/bloom.cc`. Their
+//! costly part is the remainder by the number of bits. Both types here compute it without a
+//! division, [`PreparedShape`] for one key and [`Divisor`] for many.
 
 use crate::BloomHash;
 
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 
-/// The bytes whose bits hashes can reach: 2<sup>32</sup> of them.
+/// The bytes of 2<sup>32</sup> bits. Hashes reach no further bits.
 pub(super) const MAX_BYTES: usize = 1 << 29;
 
 /// The length of a filter and its number of probes, prepared for remainders.
@@ -85,10 +85,10 @@ impl Divisor {
 
     /// `hash` modulo the number of bits.
     ///
-    /// The quotient is that of `x = hash / 8` and `num_bytes`, for which `x * reciprocal / 2^shift`
-    /// is exact: the reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`, so
-    /// the quotient is too large by less than `x / 2^shift`, at most `1 / num_bytes`, and does not
-    /// reach the next whole number.
+    /// The quotient of `x = hash / 8` and `num_bytes` is exactly `x * reciprocal / 2^shift`, rounded
+    /// down. The reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`. So before
+    /// it is rounded, the quotient is too large by less than `x / 2^shift`, which is at most
+    /// `1 / num_bytes`, and does not reach the next whole number.
     #[inline]
     pub(super) fn remainder(self, hash: u32) -> u32 {
         let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;
@@ -103,7 +103,7 @@ impl Divisor {
     }
 }
 
-/// The bit at `position`, as the lowest one of a byte; the others mean nothing.
+/// The bit at `position`, as the lowest bit of a byte. The other bits mean nothing.
 #[inline]
 pub(super) fn bit(bits: &[u8], position: u32) -> u8 {
     let byte = bits[(position / 8) as usize];
