@@ -76,8 +76,8 @@ pub(in crate::bloom) fn sizes_for_runs(total: usize, runs: &[SortedRun]) -> Vec<
     let by_worth = |run: &SortedRun, keys_per_filter: usize, level: u64| {
         let num_keys = run.num_filters.saturating_mul(run.keys_per_filter);
         let by_keys = millibits_to_divide_rate_by(num_keys as u64);
-        let by_weight = millibits_to_divide_rate_by(u32::MAX.into())
-            - millibits_to_divide_rate_by(run.weight.into());
+        // No weight reaches 2^32, so this is positive.
+        let by_weight = 32 * 1443 - millibits_to_divide_rate_by(run.weight.into());
         let share = level.checked_sub(by_keys + by_weight)?;
         // Up to here, the optimum for ordinary false positives, whose rate falls exponentially. A
         // second kind, absent keys that share two probes with one key, has the rate 8 / (n * b^2)
@@ -110,14 +110,11 @@ fn size(run: &SortedRun, rule: impl Fn(usize) -> Option<u64>) -> Option<TunedSiz
     }
     // In 2^18 bits fewer absent keys share two probes with a key than share its hash.
     let most = max_millibits(num_keys).max((1000 << 18) / num_keys as u64);
-    let millibits_per_key = rule(num_keys)?.min(most);
-    if num_keys >= MANY_KEYS {
-        return Some(TunedSize { millibits_per_key, min_keys: 0 });
-    }
-    // As long, but with the bits per key that many keys need.
-    let bits_of_many = rule(MANY_KEYS)?.min(max_millibits(MANY_KEYS)).max(1);
-    let total = millibits_per_key * num_keys as u64;
-    let counted = total.div_ceil(bits_of_many).max(num_keys as u64);
+    let total = rule(num_keys)?.min(most).saturating_mul(num_keys as u64);
+    // The same length, but with the bits per key that many keys need.
+    let many_keys = num_keys.max(MANY_KEYS);
+    let millibits_of_many = rule(many_keys)?.min(max_millibits(many_keys)).max(1);
+    let counted = total.div_ceil(millibits_of_many).max(num_keys as u64);
     let min_keys = usize::try_from(counted).ok().filter(|&counted| counted > num_keys);
     Some(TunedSize { millibits_per_key: total / counted, min_keys: min_keys.unwrap_or(0) })
 }

@@ -31,11 +31,7 @@ impl TunedSize {
     /// The expected rate of a filter of `num_keys` keys.
     pub(super) fn rate(self, num_keys: usize) -> f64 {
         let shape = self.tuned(num_keys).filter(|shape| shape.num_bits() <= NUM_HASHES);
-        match shape {
-            _ if num_keys == 0 => 0.0,
-            None => 1.0,
-            Some(shape) => Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes),
-        }
+        shape.map_or(1.0, |shape| Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes))
     }
 }
 
