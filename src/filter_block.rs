@@ -17,8 +17,8 @@ pub use reader::FilterBlockReader;
 /// the file offset of a data block, past the 5-byte trailer of the block before, then `add_key` for
 /// each entry of the data block. [`FilterBlockReader`] shows the bytes.
 ///
-/// As in LevelDB, `start_block` may also follow the last data block. If that block is long, this
-/// adds offsets of filters without keys, as in LevelDB's tables.
+/// `start_block` may also follow the last data block, with the offset after it. LevelDB does so,
+/// and if the last data block is long, its filter block then ends in offsets of empty filters.
 ///
 /// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
 /// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, `start_block`, `add_key`,
@@ -46,8 +46,8 @@ pub struct FilterBlockBuilder<P> {
     keys: Vec<u8>,
     /// Where each pending key ends in `keys`.
     ends: Vec<usize>,
-    /// Empty between calls. The policy gets it as `dst`, so a policy that replaces the bytes in `dst`
-    /// loses no filter.
+    /// Empty between calls. The policy gets it as `dst`, so a policy that replaces the bytes in
+    /// `dst` loses no filter.
     filter: Vec<u8>,
     /// The finished filters.
     result: Vec<u8>,
@@ -82,8 +82,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks. With 63,
-    /// a table has one filter. Readers understand any number up to 63.
+    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks. With
+    /// 63, a table has one filter. Readers understand any number up to 63.
     ///
     /// # Panics
     ///
@@ -113,8 +113,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
     ///
-    /// All this needs [hashes](FilterPolicy::by_hash). Without them every key counts, and small
-    /// filters stay short, which match many absent keys that end in a counter.
+    /// Length and versions need [hashes](FilterPolicy::by_hash). Without hashes, every key counts
+    /// each time, and small filters are short, so they match many absent keys that end in a
+    /// counter.
     ///
     /// A lookup in a long filter touches up to one cache line per probe, instead of one or two in
     /// all.

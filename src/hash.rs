@@ -54,7 +54,7 @@ impl BloomHash {
         Self(hash)
     }
 
-    /// The hash as a number.
+    /// Returns the hash as a number.
     #[inline]
     #[must_use]
     pub const fn to_u32(self) -> u32 {

@@ -12,7 +12,7 @@
 //!
 //! let policy = BloomFilterPolicy::new(10).tuned(); // 10 bits per key
 //! let mut builder = FilterBlockBuilder::with_long_ranges(policy);
-//! builder.start_block(0); // where a data block starts in the file, then its keys
+//! builder.start_block(0); // the file offset of a data block, then its keys
 //! builder.add_key(b"apple");
 //! let reader = FilterBlockReader::new(policy, builder.finish());
 //! assert!(reader.key_may_match(0, b"apple") && !reader.key_may_match(0, b"plum"));
@@ -34,15 +34,15 @@
 //! | divide the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [if lookups find their keys](recipes#memory-for-levels) |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
-//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`] |
+//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; of a [given length](BloomFilterShape::new) |
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Every entry of a
 //! table [counts](FilterBlockBuilder::add_key), deletions included. Filters contain user keys. If
-//! your engine's keys end in LevelDB's trailer, build filter blocks with [`InternalKeyPolicy`], which
-//! drops it; pass user keys to everything else. If the engine's comparator ignores part of a key,
-//! [wrap a policy](FilterPolicy#wrappers).
+//! your engine's keys end in LevelDB's trailer, build filter blocks with [`InternalKeyPolicy`],
+//! which drops it; pass user keys to everything else. If the engine's comparator ignores part of a
+//! key, [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!

@@ -11,21 +11,25 @@ use crate::{BloomHash, bloom_hash};
 
 /// A memtable's filter: any number of threads insert keys and look them up, without a lock.
 ///
-/// Insert a key here before it goes into the memtable: what makes the key itself visible to a
-/// reader, such as a lock or a release store, then makes its bits visible, too. A lookup during the
-/// insert may answer either way.
+/// Insert a key here before it goes into the memtable. Whatever makes the key visible to readers,
+/// such as a lock or a release store, then makes its bits visible. A lookup during the insert may
+/// answer either way.
+///
+/// Insert the key of every entry, also of deletions and merge operands, because after a `false` the
+/// engine looks in older tables. An entry that affects more than its own key, such as a range
+/// deletion, is not in the filter for those other keys, so consult such entries before the filter.
 ///
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::sync::RwLock;
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let shape = BloomFilterPolicy::new(10).shape(4_096); // of as many keys until a flush
+/// let shape = BloomFilterPolicy::new(10).shape(4_096); // room for 4,096 keys until a flush
 /// let filter = AtomicBloomFilter::new(shape);
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
-///         filter.insert(b"apple"); // first, so that all who can see the key find it
+///         filter.insert(b"apple"); // before any reader can see the key
 ///         memtable.write().unwrap().insert("apple", "red");
 ///     });
 ///     threads.spawn(|| {
@@ -35,13 +39,13 @@ use crate::{BloomHash, bloom_hash};
 /// assert!(filter.into_filter().key_may_match(b"apple"));
 /// ```
 pub struct AtomicBloomFilter {
-    /// A filter's, including the one for the number of probes.
+    /// A filter's bytes, including the byte for the number of probes.
     bytes: Vec<AtomicU8>,
     prepared: PreparedShape,
 }
 
 impl AtomicBloomFilter {
-    /// An empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    /// Creates an empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
         let BloomFilter { bytes, prepared } = BloomFilter::empty(shape);
@@ -65,14 +69,14 @@ impl AtomicBloomFilter {
         self.prepared.set_bits(set, hash)
     }
 
-    /// Whether `key` may be among the filter's keys.
+    /// Returns whether `key` may be among the filter's keys.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
         self.hash_may_match(bloom_hash(key))
     }
 
-    /// Whether the key with this [`bloom_hash`] may be among the filter's keys.
+    /// Returns whether the key with this [`bloom_hash`] may be among the filter's keys.
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
@@ -80,13 +84,13 @@ impl AtomicBloomFilter {
         self.prepared.may_match(|index| self.bytes.get(index).map(load), hash)
     }
 
-    /// The filter's length and number of probes.
+    /// Returns the filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
         BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.prepared.count }
     }
 
-    /// [`BloomFilter::fill_ratio`], which may count concurrent inserts.
+    /// [`BloomFilter::fill_ratio`]. Inserts during the call may or may not count.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         let bits = &self.bytes[..self.bytes.len() - 1];
@@ -94,7 +98,7 @@ impl AtomicBloomFilter {
         float(bits.iter().map(num_ones).sum()) / float(self.shape().num_bits())
     }
 
-    /// The filter, with the bytes of a [`BloomFilter`] of the same keys, in linear time.
+    /// Returns a [`BloomFilter`] of the same keys, in time linear in the filter's length.
     #[must_use]
     pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
         let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();

@@ -13,8 +13,8 @@ use crate::{BloomHash, bloom_hash};
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
 /// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does, but in less time. To look up
-/// one key in many filters, [hash](crate::bloom_hash) it once. The buffer `B`, which must always
-/// return the same bytes, may be mutable: then keys can be inserted.
+/// one key in many filters, [hash](crate::bloom_hash) it once. The buffer `B` must always return
+/// the same bytes. If it is mutable, keys can be inserted.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -55,14 +55,14 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// # Errors
     ///
-    /// If there are fewer than 2 bytes, or if the last one, the number of probes, is above 30.
+    /// If there are fewer than 2 bytes, or if the last byte, the number of probes, is above 30.
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         let (bits, num_probes) = parse(bytes.as_ref())?;
         Ok(Self { prepared: PreparedShape::new(bits.len(), num_probes), bytes })
     }
 
-    /// Whether `key` may be among the filter's keys. Takes time linear in the key's length and in
-    /// the number of probes. Allocates nothing.
+    /// Returns whether `key` may be among the filter's keys. Takes time linear in the key's length
+    /// and in the number of probes. Allocates nothing.
     #[doc(alias = "contains")]
     #[inline]
     #[must_use]
@@ -70,7 +70,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.hash_may_match(bloom_hash(key))
     }
 
-    /// Whether the key with this [`bloom_hash`] may be among the filter's keys.
+    /// Returns whether the key with this [`bloom_hash`] may be among the filter's keys.
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
@@ -107,26 +107,26 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         many::may_match(self.prepared, self.bits(), hashes, matches);
     }
 
-    /// The filter's length and number of probes.
+    /// Returns the filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
         BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.prepared.count }
     }
 
-    /// The filter's bytes, including the one for the number of probes.
+    /// Returns the filter's bytes, including the byte for the number of probes.
     #[doc(alias = "serialize")]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
 
-    /// The buffer.
+    /// Returns the buffer.
     #[must_use]
     pub fn into_inner(self) -> B {
         self.bytes
     }
 
-    /// The number of set bits, in time linear in the filter's length.
+    /// Returns the number of set bits, in time linear in the filter's length.
     #[must_use]
     pub fn count_ones(&self) -> u64 {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
@@ -174,7 +174,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     ///
     /// # Errors
     ///
-    /// If the filters differ in shape; then nothing changes.
+    /// If the filters differ in shape. Then nothing changes.
     #[doc(alias = "merge")]
     pub fn union_with(
         &mut self,

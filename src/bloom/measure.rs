@@ -63,9 +63,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Estimates the number of different keys in the filter from the share of set bits.
     ///
-    /// For 100 random keys or more, in a filter made for that number of keys, most estimates are
-    /// within a few per cent. With fewer keys, or with keys in sequence, there may be several times
-    /// as many keys as estimated. Infinite if all bits are set or the probe count is 0. Takes time
+    /// For 100 or more random keys, most estimates are within a few per cent, if the filter was
+    /// made for about that number. For fewer keys, or for keys in sequence, an estimate may be
+    /// several times too low. Infinite if all bits are set or the probe count is 0. Takes time
     /// linear in the filter's length.
     #[must_use]
     pub fn estimated_num_keys(&self) -> f64 {
@@ -119,7 +119,7 @@ impl Trial {
     }
 
     fn is_enough(&self) -> bool {
-        // With fewer than four matches by then, even all lookups would give only a rough rate.
+        // With fewer than four matches so far, even the most lookups would give only a rough rate.
         let is_known = self.num_matches >= ENOUGH_MATCHES || self.num_matches < 4;
         self.num_lookups >= MAX_LOOKUPS || self.num_lookups >= MIN_LOOKUPS && is_known
     }

@@ -62,8 +62,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables, created
-    /// with this reader's policy. Uses the hash if both the key and the policy have hashes,
+    /// [`key_may_match`](Self::key_may_match) for a key that is looked up in several tables,
+    /// created with this reader's policy. Uses the hash if both the key and the policy have hashes,
     /// otherwise the key.
     #[inline]
     #[must_use]
@@ -95,8 +95,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.footer.unwrap_or_default().base_lg
     }
 
-    /// Returns the number of filters, including empty filters of ranges without keys; 0 if the block
-    /// is malformed.
+    /// Returns the number of filters, including empty filters of ranges without keys; 0 if the
+    /// block is malformed.
     ///
     /// In a block with one filter, that filter has all keys of the table. So a lookup at offset 0
     /// can rule out a key before the table's index is read.

@@ -32,9 +32,9 @@ pub(super) fn add_and_finish(
     builder.finish()
 }
 
-/// Builds the oracle's block, with filters of what `user_key` returns for each key. If `min_hashes`
-/// is not 0, as long ranges do: from successive equal hashes once, and over and over until there
-/// are as many.
+/// Builds the oracle's block, with filters of what `user_key` returns for each key. With long
+/// ranges, `min_hashes` is above 0: successive equal hashes then count once, and a filter's hashes
+/// repeat until there are so many.
 pub(super) fn build_by_reference(
     policy: BloomFilterPolicy,
     user_key: fn(&[u8]) -> &[u8],
@@ -143,8 +143,8 @@ fn an_offset_beyond_the_address_space_panics() {
 }
 
 #[test]
-fn a_policy_that_replaces_dst_loses_no_short_filter_and_none_of_equal_ones() {
-    // A byte for each key.
+fn a_policy_that_replaces_dst_loses_no_short_filters_and_no_equal_filters() {
+    // Filters of a byte for each key.
     let policy = By(|keys: &[&[u8]], dst: &mut Vec<u8>| *dst = keys.concat());
     let mut builder = FilterBlockBuilder::new(policy);
     for (num_keys, step) in [(1, 0), (1, 3), (2, 3), (20, 0), (20, 3)] {

@@ -18,7 +18,7 @@ use crate::common::strategies::{any_key, config};
 enum Call {
     /// With this many bytes more than the block before, or fewer.
     StartBlock(i64),
-    /// So many keys, each of them so many times.
+    /// A number of keys, and how often each is added.
     AddKeys(Vec<u8>, u16, u8),
     Finish,
     /// The policy's next call panics.
@@ -30,7 +30,7 @@ fn any_call() -> impl Strategy<Value = Call> {
     let num_keys = prop_oneof![39 => 0..4_u16, 1 => 0..6_000_u16];
     prop_oneof![
         24 => step.clone().prop_map(Call::StartBlock),
-        24 => (any_key(), num_keys, 1..3_u8).prop_map(|(key, n, times)| Call::AddKeys(key, n, times)),
+        24 => (any_key(), num_keys, 1..3_u8).prop_map(|(key, n, of)| Call::AddKeys(key, n, of)),
         4 => Just(Call::Finish),
         1 => step.prop_map(|step| Call::StartBlock(-step)),
         1 => Just(Call::Panic),

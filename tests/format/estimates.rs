@@ -62,7 +62,7 @@ fn estimates_agree_with_the_formula_to_a_thousandth() {
     }
 }
 
-/// With one probe, the formula is a logarithm, which the crate computes itself.
+/// With one probe, an estimate is a logarithm, which the crate computes itself.
 #[test]
 fn estimates_of_one_probe_have_all_digits_at_any_fill() {
     for (num_bytes, num_bits) in [(1, 8.0), (8, 64.0), (100_000, 800_000.0)] {

@@ -10,8 +10,8 @@ use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// Data blocks with these steps between them, and this many keys in each, of which so many are
-/// equal before the next.
+/// Data blocks with these steps between them, and this many entries in each. Each key has as many
+/// successive entries as there are versions.
 fn data_blocks(steps: &[(u64, u32)], versions: u32) -> DataBlocks {
     let (mut offset, mut next) = (0, 0);
     let block = |&(step, num_keys): &(u64, u32)| {
@@ -28,11 +28,12 @@ fn any_wide_blocks() -> impl Strategy<Value = DataBlocks> {
     let step = (0..=26_u32, any::<u64>()).prop_map(|(log2, step)| step % (1 << log2));
     let num_keys = prop_oneof![2 => 0..4_u32, 2 => 0..1_500_u32, 1 => 3_990..=4_010_u32];
     let versions = prop_oneof![2 => Just(1), 1 => 2..4_u32, 1 => Just(50)];
-    (vec((step, num_keys), 0..24), versions).prop_map(|(steps, of)| data_blocks(&steps, of))
+    (vec((step, num_keys), 0..24), versions)
+        .prop_map(|(steps, versions)| data_blocks(&steps, versions))
 }
 
-/// The range that the first filter needs, told from all blocks at once. By hash, equal keys count
-/// once.
+/// The range that the first filter needs, told from all blocks at once. By hash, successive equal
+/// keys count once.
 fn expected_base_lg(blocks: &DataBlocks, by_hash: bool) -> u8 {
     // The least range that has enough keys before the next one starts, or none.
     let is_enough = |base_lg: u8| {

@@ -1,4 +1,4 @@
-//! A policy as others may write it: right, but with the required methods alone, unlike the crate's.
+//! A policy such as others may write: with the required methods alone, and careless with `dst`.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
-/// What becomes of the bytes in `dst`.
+/// What the policy does to the bytes that are already in `dst`.
 #[derive(Clone, Copy, Debug)]
 pub enum Writes {
     Appends,
@@ -15,11 +15,11 @@ pub enum Writes {
     Pops,
 }
 
-/// Makes the filters of 10 bits per key.
+/// Makes LevelDB's filters of 10 bits per key.
 pub struct Odd<'a> {
     pub writes: Writes,
-    /// Once it is set, the next call that hashes or makes a filter clears it, takes the bytes in
-    /// `dst` away, and panics.
+    /// Once it is set, the next call that hashes a key or makes a filter removes the bytes in
+    /// `dst`, clears the flag and panics.
     pub panics: &'a AtomicBool,
 }
 

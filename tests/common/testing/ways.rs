@@ -103,6 +103,7 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
             each(&internal, |key| internal_key_policy.key_may_match(key, filter)),
         ),
     ];
+    // Batches, with the hashes that the same policy makes of its keys.
     let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
     for (way, policy, keys) in [
         ("policy, batch", &policy as &dyn FilterPolicy, keys),
