@@ -42,7 +42,7 @@ fn run(task: Task) -> Result<(), Box<dyn Error>> {
     match task {
         Task::Race(options) => time(&options, LevelDb::start, Scores::measure, |machine, all| {
             if let Some(path) = &options.figure {
-                let error = |error| format!("{}: {error}", path.display());
+                let error = |error| format!("cannot write {}: {error}", path.display());
                 fs::write(path, figure::svg(&options, all)).map_err(error)?;
             }
             print(&report::report(&options, machine, all))

@@ -9,15 +9,14 @@ use crate::keys::KeyLen;
 pub(crate) const HELP: &str = "\
 Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --keys N,N,..          numbers of keys [32,2000,20000,200000,2000000,20000000]
-  --key-len BYTES|mixed  their length; mixed is 8 to 40 bytes [16]
-  --bits-per-key B       up to 255 [10]
-  --rounds R             number of rounds, fewer for many keys [101]
-  --figure FILE.svg      also draws the results
-  --blocks               times filter blocks instead, of tables of [20000] keys, with internal
-                         keys of 24 bytes
-  --gets                 times LevelDB's Get in databases of counters instead, with LevelDB's
-                         filters and with this crate's; its numbers of keys are [1000000] with
-                         values of 100 bytes, a fifth with values of 1,000 bytes";
+  --key-len BYTES|mixed  the length of a key; mixed means 8 to 40 bytes [16]
+  --bits-per-key B       at most 255 [10]
+  --rounds R             how often each contender is timed, fewer times for many keys [101]
+  --figure FILE.svg      also draws the results to this file
+  --blocks               times filter blocks instead, for tables of [20000] internal keys with
+                         24 bytes each
+  --gets                 times LevelDB's Get instead, in databases of [1000000] counters with
+                         values of 100 bytes, and of a fifth as many with 1,000 bytes";
 
 const RACE_SIZES: [usize; 6] = [32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
 const BLOCKS_SIZES: [usize; 1] = [20_000];
@@ -67,7 +66,8 @@ impl Task {
         let (mut is_bench, mut of_filters) = (false, None);
         let mut task: (fn(Options) -> Self, &[usize]) = (Self::Race, &RACE_SIZES);
         while let Some(arg) = args.next() {
-            let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+            let mut value =
+                || args.next().ok_or_else(|| format!("{arg} needs a value, see --help"));
             if matches!(arg.as_str(), "--key-len" | "--figure") {
                 of_filters = Some(arg.clone());
             }
@@ -88,14 +88,14 @@ impl Task {
                 "--gets" => task = (Self::Gets, &GETS_SIZES),
                 "--figure" => options.figure = Some(value()?.into()),
                 "-h" | "--help" => return Ok(Self::Help),
-                _ => return Ok(Self::Nothing(format!("unknown option {arg}"))),
+                _ => return Ok(Self::Nothing(format!("unknown option {arg}, see --help"))),
             }
         }
         if !is_bench {
-            return Ok(Self::Nothing("it is not a test".into()));
+            return Ok(Self::Nothing("run `cargo bench --bench leveldb`".into()));
         }
         if options.sizes.contains(&0) || options.rounds == 0 {
-            return Err("a race needs keys and rounds".into());
+            return Err("--keys and --rounds must be at least 1".into());
         }
         let (task, sizes) = task;
         if options.sizes.is_empty() {
@@ -104,7 +104,7 @@ impl Task {
         let task = task(options);
         match of_filters {
             Some(arg) if !matches!(task, Self::Race(_)) => {
-                Err(format!("{arg} applies to neither --blocks nor --gets"))
+                Err(format!("leave out {arg}, which --blocks and --gets do not use"))
             }
             _ => Ok(task),
         }
@@ -112,5 +112,5 @@ impl Task {
 }
 
 fn number<T: FromStr>(arg: &str) -> Result<T, String> {
-    arg.parse().map_err(|_| format!("not a number, or too large: {arg}"))
+    arg.parse().map_err(|_| format!("{arg} is not a whole number, or is too large, see --help"))
 }
