@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::{env, fs, process, thread};
 
@@ -30,17 +31,19 @@ const KEYS: [(&str, Keys); 2] = [
     ("u64, big-endian", |i| number(i).to_be_bytes().to_vec()),
 ];
 
-fn main() -> io::Result<()> {
+fn main() -> ExitCode {
     let dir = env::temp_dir().join(format!("leveldb-filter-engine-{}", process::id()));
-    let num_lost = run(&dir);
+    let outcome = run(&dir);
     let _ = fs::remove_dir_all(&dir);
-    match num_lost {
-        Ok(0) => Ok(()),
-        Ok(_) => Err(io::Error::other("the engine lost keys")),
+    let error = match outcome {
+        Ok(0) => return ExitCode::SUCCESS,
+        Ok(_) => "the engine lost keys: please report it".into(),
         // The reader of the output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(error),
-    }
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(error) => format!("{error}: files go to {}, unless you set TMPDIR", dir.display()),
+    };
+    let _ = writeln!(io::stderr(), "{error}");
+    ExitCode::FAILURE
 }
 
 fn run(dir: &Path) -> io::Result<usize> {
