@@ -1,6 +1,8 @@
 //! Kinds of real keys, and the rates at which filters match absent keys that lie between present
 //! ones: an engine asks filters about hardly any others.
 
+use std::collections::HashSet;
+
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
 
 use super::random::words;
@@ -12,6 +14,8 @@ pub(crate) struct Kind {
     numbers: Numbers,
     /// Runs of numbers start below it.
     limit: u64,
+    /// They start at multiples of it.
+    unit: u64,
     /// Makes a key of a number; the 8 bytes are the same for all keys of a run.
     key: fn([u8; 8], u64) -> Vec<u8>,
 }
@@ -39,7 +43,7 @@ const fn kind(
     limit: u64,
     key: fn([u8; 8], u64) -> Vec<u8>,
 ) -> Kind {
-    Kind { name, numbers, limit, key }
+    Kind { name, numbers, limit, unit: 1, key }
 }
 
 fn big_endian(_: [u8; 8], number: u64) -> Vec<u8> {
@@ -76,6 +80,9 @@ pub(crate) const DIGITS: [Kind; 4] = [
     kind("16 hex digits", HALF, u64::MAX, |_, n| format!("{n:016x}").into()),
 ];
 
+pub(crate) const EIGHT_DIGITS: Kind =
+    kind("8 digits", HALF, 97_000_000, |_, n| format!("{n:08}").into());
+
 /// Digits of which few numbers are present.
 pub(crate) const SPARSE_DIGITS: [Kind; 2] = [
     kind("16 digits, step 10", Steps(10), u64::MAX, |_, n| format!("{n:016}").into()),
@@ -103,6 +110,11 @@ pub(crate) const PARTS: [Kind; 4] = [
         format!("{year}{month:02}{:02}{number:04}", 1 + day % 30).into()
     }),
 ];
+
+/// 1,000 numbers of each tenant.
+pub(crate) const TENANTS: Kind = kind("tenant + id", HALF, 1 << 40, |_, n| {
+    [&low_u32(n / 1_000).to_be_bytes()[..], &(n % 1_000).to_be_bytes()].concat()
+});
 
 /// Identifiers of a time and a counter.
 pub(crate) const IDS: [Kind; 2] = [
@@ -157,6 +169,11 @@ impl Kind {
         Self { numbers: AllBut(number), ..self }
     }
 
+    /// The same keys, in runs that start at multiples of `unit`.
+    pub(crate) const fn starting_at_multiples_of(self, unit: u64) -> Self {
+        Self { unit, ..self }
+    }
+
     /// Visits `num_keys` keys and the absent ones between, for which `visit` gets `false`, in
     /// ascending order from a random number on.
     pub(crate) fn visit(&self, num_keys: usize, seed: u64, mut visit: impl FnMut(&[u8], bool)) {
@@ -164,7 +181,7 @@ impl Kind {
         let mut word = || words.next().expect("endless");
         let prefix = word().to_be_bytes();
         let num_bits = 8 + word() % 40;
-        let start = (word() >> (64 - num_bits)) % self.limit;
+        let start = (word() >> (64 - num_bits)) % self.limit / self.unit * self.unit;
         let mut visit = |number, is_present| visit(&(self.key)(prefix, number), is_present);
         let num_keys = num_keys as u64;
         match self.numbers {
@@ -244,6 +261,13 @@ impl Run {
 
     pub(crate) fn num_lookups(&self) -> usize {
         self.absent.len()
+    }
+
+    /// The share of the absent keys that have the hash of a present one.
+    pub(crate) fn share_of_equal_hashes(&self) -> f64 {
+        let present: HashSet<_> = self.present.iter().collect();
+        let is_equal = |hash: &&BloomHash| present.contains(hash);
+        share(self.absent.iter().filter(is_equal).count(), self.absent.len())
     }
 
     /// The share of the absent keys that a filter of the present ones matches.

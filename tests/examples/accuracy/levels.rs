@@ -30,8 +30,9 @@ const LEVELS: [(&str, &[Run]); 4] = [
 pub(crate) fn table() -> Outcome {
     section(
         "Levels",
-        "Random keys: the sums of the runs' rates with 10 bits per key, and with the same bytes \
-         shared by `for_runs`. An absent key is looked up in one table of each run.",
+        "The table adds up the rates of all sorted runs, since a lookup consults one filter in \
+         each. It compares 10 bits for every key with the same bytes as `for_runs` shares them. \
+         Keys are random.",
         &["tables", "LevelDB", "shared", "times fewer", "bits per key"],
     )?;
     // Many runs have the same filters.

@@ -2,7 +2,7 @@
 //! `tests/accuracy.svg`.
 //!
 //! ```sh
-//! cargo run --release --example accuracy [-- SVG]
+//! cargo run --release --example accuracy [-- FILE.svg | --rare]
 //! ```
 
 use std::error::Error;
@@ -23,10 +23,11 @@ mod numbers;
 mod sizes;
 mod tables;
 
-const USAGE: &str = "usage: accuracy [SVG]";
-const HELP: [&str; 2] = [
-    "Prints false-positive rates at 10 bits per key, and draws them if SVG is given",
-    "  SVG  the file to draw to, whose name must end in .svg",
+const USAGE: &str = "usage: accuracy [FILE.svg | --rare]";
+const HELP: [&str; 3] = [
+    "Prints tests/accuracy.md but for its last section",
+    "  FILE.svg  also draws the figure to this file",
+    "  --rare    prints only the last section, a search of some minutes",
 ];
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -39,25 +40,30 @@ type Outcome = Result<(), Box<dyn Error>>;
 const HEAD: &str = "\
 # Accuracy
 
-How many lookups of absent keys filters let pass, at 10 bits per key unless a table says \
-otherwise. `cargo run --release --example accuracy` prints this file in a minute or two, with the \
-same figures on every x86-64 Linux: random numbers have fixed seeds. (Elsewhere the logarithm \
-that spaces the microseconds may be rounded otherwise.) With the name of a file it also draws \
-[this figure](accuracy.svg), of means over sizes of up to a seventh fewer and more keys; at \
-least eight in ten of these sizes lie in what is shaded.
+**How to read this.** A percentage is the share of absent keys that a filter matches, so lower is \
+better. Read the columns \"long ranges\" if you write an engine, and \"plugged in\" if you give \
+LevelDB a policy. All filters have 10 bits per key unless a table says otherwise.
 
-**The sample.** A run has successive numbers from a random one of 8 to 47 bits on. A random half \
-of them are present, or nine in ten or forty-nine in fifty where a table says so; all others are \
-looked up. Two kinds differ: ObjectIds come in bursts of up to 32, of which one in eight is \
-absent, as is the next after each burst; and of microseconds, 64 to 16,384 apart in the mean, a \
-random one between each two is looked up. A rate is the share of lookups that match. \"Worst\" is \
-the highest rate of this many filters, each with keys of its own: a longer search finds worse.";
+**The sample.** A run is a sequence of successive numbers, which starts at a random number of 8 to \
+47 bits. A random half of the numbers are present, unless a table says otherwise. All other \
+numbers of the run are looked up. ObjectIds come in bursts of up to 32 instead. One ObjectId in \
+eight is absent, and so is the next after each burst. Microseconds are 64 to 16,384 apart on \
+average, and a random time between each two is looked up. \"Worst\" is the highest rate of any \
+filter in the row, so a longer search would find worse.
+
+**How to print it.** `cargo run --release --example accuracy` prints all sections but the last in \
+about two minutes. With the name of a file, the example also draws [the figure](accuracy.svg). A \
+point of the figure is the mean over sizes up to a seventh smaller and larger, and at least eight \
+in ten of these sizes lie in the shaded area. Random numbers have fixed seeds, so every x86-64 \
+Linux prints the same figures. On other systems the microseconds may differ, because their \
+logarithm may be rounded differently.";
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = env::args_os().skip(1).collect();
     let svg = |path: &OsString| Path::new(path).extension().is_some_and(|end| end == "svg");
     exit_code(match &args[..] {
         [] => report(),
+        [arg] if arg == "--rare" => numbers::rare(),
         [arg] if arg == "-h" || arg == "--help" => print(&[USAGE]).and_then(|()| print(&HELP)),
         [path] if svg(path) => report().and_then(|()| draw(path.as_ref())),
         _ => Err(USAGE.into()),
@@ -70,13 +76,16 @@ fn report() -> Outcome {
     tables::few_absent()?;
     numbers::every()?;
     sizes::few_keys()?;
+    sizes::bits_per_key()?;
     sizes::large()?;
+    sizes::equal_hashes()?;
     levels::table()
 }
 
 fn draw(path: &Path) -> Outcome {
     let points: Vec<_> = sizes::of_figure().map(sizes::Point::measure).collect();
-    fs::write(path, figure::svg(&points)).map_err(|e| format!("{}: {e}", path.display()).into())
+    let error = |error| format!("cannot write {}: {error}", path.display());
+    fs::write(path, figure::svg(&points)).map_err(|e| error(e).into())
 }
 
 /// A section's title and text, and the columns of its table.

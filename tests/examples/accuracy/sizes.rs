@@ -2,7 +2,7 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
-use crate::common::kinds::{COUNTERS, Run};
+use crate::common::kinds::{COUNTERS, DIGITS, EIGHT_DIGITS, RANDOM, Run, TENANTS};
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
 use crate::tables::KINDS;
@@ -24,25 +24,19 @@ const NUM_NEIGHBOURS: usize = 16;
 pub(crate) fn few_keys() -> Outcome {
     section(
         "Few keys",
-        "Single filters; means over all numbers of keys, 200 runs of each. \"Plugged in\" are \
-         at least as long as those of 40 keys.",
+        "Short filters suffer most. Each row is the mean over single filters with each number of \
+         keys, 200 runs each. \"Plugged in\" filters have room for at least 40 keys.",
         &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in"],
     )?;
     let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)];
     for numbers in [2..=15, 16..=100] {
         let in_a_filter = format!("{} to {}", numbers.start(), numbers.end());
         for (name, kind) in &KINDS {
-            let (mut sums, mut num_runs) = ([0.0; 3], 0.0);
-            for num_keys in numbers.clone() {
-                for seed in 0..200 {
-                    let run = Run::draw(kind, num_keys, seed << 32 | num_keys as u64);
-                    for (sum, policy) in sums.iter_mut().zip(policies) {
-                        *sum += run.rate(policy);
-                    }
-                    num_runs += 1.0;
-                }
-            }
-            let [leveldb, tuned, plugged_in] = sums.map(|sum| percent(sum / num_runs));
+            let draw = |num_keys| {
+                (0..200).map(move |seed| Run::draw(kind, num_keys, seed << 32 | num_keys as u64))
+            };
+            let runs: Vec<_> = numbers.clone().flat_map(draw).collect();
+            let [leveldb, tuned, plugged_in] = policies.map(|p| percent(mean_rate(&runs, p)));
             row(&[name, &in_a_filter[..], &leveldb, &tuned, &plugged_in])?;
         }
     }
@@ -52,7 +46,10 @@ pub(crate) fn few_keys() -> Outcome {
 pub(crate) fn large() -> Outcome {
     section(
         "Large filters",
-        &format!("Random keys in single filters; means over {NUM_NEIGHBOURS} successive sizes."),
+        &format!(
+            "Large filters of random keys improve, too. Each row is the mean over single filters \
+             of {NUM_NEIGHBOURS} successive sizes."
+        ),
         &["keys", "bits per key", "LevelDB", "`tuned()`", "times fewer"],
     )?;
     let thousands = [52, 100, 200, 300, 600];
@@ -65,6 +62,50 @@ pub(crate) fn large() -> Outcome {
             let rates = [leveldb, tuned].map(|rate| format!("{:.3}%", 100.0 * rate));
             let [num_keys, bits_per_key] = [num_keys, bits_per_key].map(grouped);
             row(&[&num_keys, &bits_per_key, &rates[0], &rates[1], &times(leveldb, tuned)])?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn bits_per_key() -> Outcome {
+    section(
+        "Bits per key",
+        "More bits help counters less than they help random keys. Each cell is the mean over 1,000 \
+         single filters of 2,000 to 8,000 keys.",
+        &["bits per key", "random: LevelDB", "long ranges", "u64 counters: LevelDB", "long ranges"],
+    )?;
+    let draw = |kind, i: usize| Run::draw(kind, 2_000 + i * 7 % 6_001, i as u64);
+    let runs = [&RANDOM[0], &COUNTERS[0]]
+        .map(|kind| (0..1_000).map(|i| draw(kind, i)).collect::<Vec<_>>());
+    for bits_per_key in [8, 10, 12, 14, 16] {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        let rate = |runs, policy| format!("{:.3}%", 100.0 * mean_rate(runs, policy));
+        let rates = runs.each_ref().map(|runs| [policy, policy.tuned()].map(|p| rate(runs, p)));
+        row(&[&[bits_per_key.to_string()], rates.as_flattened()].concat())?;
+    }
+    Ok(())
+}
+
+pub(crate) fn equal_hashes() -> Outcome {
+    section(
+        "Equal hashes",
+        "No filter can tell two keys with the same hash apart, so neither more bits nor tuned \
+         lengths help. Digits have many equal hashes in large filters, for example in a single \
+         filter for a whole table, but hardly any in filters of 5,000 keys. The last column is \
+         the share of absent keys that have the hash of a present key. Each tenant has 1,000 ids.",
+        &["keys", "in a filter", "`tuned()`", "worst", "with an equal hash"],
+    )?;
+    let digits = [("8 decimal digits", EIGHT_DIGITS), ("16 decimal digits", DIGITS[1])];
+    for (name, kind) in digits.into_iter().chain([("u32 tenant + u64 id", TENANTS)]) {
+        for (num_keys, num_runs) in [(5_000, 200), (50_000, 20), (200_000, 8), (1_000_000, 4)] {
+            let measure = |seed| {
+                let run = Run::draw(&kind, num_keys, seed);
+                (run.rate(POLICY.tuned()), run.share_of_equal_hashes())
+            };
+            let (rates, equal): (Vec<_>, Vec<_>) = (0..num_runs).map(measure).unzip();
+            let worst = rates.iter().copied().fold(0.0, f64::max);
+            let [rate, worst, equal] = [mean(&rates), worst, mean(&equal)].map(percent);
+            row(&[name, &grouped(num_keys), &rate, &worst, &equal])?;
         }
     }
     Ok(())
@@ -110,15 +151,9 @@ fn of_random_keys(policy: BloomFilterPolicy, sizes: &[usize]) -> f64 {
     mean(&sizes.iter().map(rate).collect::<Vec<_>>())
 }
 
-/// The rates of LevelDB's and of tuned filters with the same keys, in the order of the runs.
-fn rates(runs: impl Iterator<Item = Run>) -> [Vec<f64>; 2] {
-    let mut rates = [vec![], vec![]];
-    for run in runs {
-        for (rates, policy) in rates.iter_mut().zip(POLICIES) {
-            rates.push(run.rate(policy));
-        }
-    }
-    rates
+/// The mean over filters of these runs' keys.
+fn mean_rate(runs: &[Run], policy: BloomFilterPolicy) -> f64 {
+    mean(&runs.iter().map(|run| run.rate(policy)).collect::<Vec<_>>())
 }
 
 /// The spread of the sizes' means over runs of counters of which half are present.
@@ -126,10 +161,10 @@ fn of_counters(sizes: &[usize]) -> [Spread; 2] {
     let mut means = [vec![], vec![]];
     for &num_keys in sizes {
         let num_runs = (50_000 / num_keys).max(1) as u64;
-        let runs =
-            (0..num_runs).map(|i| Run::draw(&COUNTERS[0], num_keys, (i << 32) + num_keys as u64));
-        for (means, rates) in means.iter_mut().zip(rates(runs)) {
-            means.push(mean(&rates));
+        let draw = |i| Run::draw(&COUNTERS[0], num_keys, (i << 32) + num_keys as u64);
+        let runs: Vec<_> = (0..num_runs).map(draw).collect();
+        for (means, policy) in means.iter_mut().zip(POLICIES) {
+            means.push(mean_rate(&runs, policy));
         }
     }
     means.map(|mut rates| {

@@ -47,20 +47,22 @@ fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
 
 type Measured = [(f64, usize); COLUMNS.len()];
 
-/// The mean rates and lengths of all filter blocks of a run, with values of `about` bytes.
+/// The mean rates and lengths of all filter blocks of a run, with values of each length in `about`.
 #[expect(clippy::cast_precision_loss, reason = "few runs")]
-fn measure(kind: &Kind, about: usize) -> Measured {
-    let (builders, mut means) = (builders(), Measured::default());
+fn measure<const N: usize>(kind: &Kind, about: [usize; N]) -> [Measured; N] {
+    let (builders, mut measured) = (builders(), [Measured::default(); N]);
     for run in 0..NUM_RUNS {
         let keys = kind.sorted(NUM_KEYS, run as u64);
-        let value_lens = value_lens(about, run);
-        let tables = Table::of_keys(&keys, TABLE_LEN, |i| value_lens[i]);
-        for (mean, builder) in means.iter_mut().zip(&builders) {
-            let (rate, len) = rate_and_len(&tables, builder);
-            *mean = (mean.0 + rate / NUM_RUNS as f64, mean.1 + len);
+        for (means, about) in measured.iter_mut().zip(about) {
+            let value_lens = value_lens(about, run);
+            let tables = Table::of_keys(&keys, TABLE_LEN, |i| value_lens[i]);
+            for (mean, builder) in means.iter_mut().zip(&builders) {
+                let (rate, len) = rate_and_len(&tables, builder);
+                *mean = (mean.0 + rate / NUM_RUNS as f64, mean.1 + len);
+            }
         }
     }
-    means.map(|(rate, len)| (rate, len / NUM_RUNS))
+    measured.map(|means| means.map(|(rate, len)| (rate, len / NUM_RUNS)))
 }
 
 /// Random lengths, up to a fifth less and a fifth more than `about`: the lower half of these in the
@@ -84,27 +86,28 @@ fn name_values(about: usize) -> String {
 pub(crate) fn real_keys() -> Outcome {
     section(
         "Real keys",
-        "60,000 keys in tables of 2 MiB with data blocks of 4 KiB, not compressed; means of 16 \
-         runs. Values of about 100 bytes have random lengths: 80 to 100 bytes in the first run, up \
-         to 100 to 120 bytes in the last, and other sizes in proportion. If all had one length, \
-         nearly all filters would have the same number of keys, and one key more can make \
-         LevelDB's far better or worse. The columns:\n\n\
-         - LevelDB: `BloomFilterPolicy::new(10)`, a filter for each 2 KiB of data blocks;\n\
-         - `tuned()`: the same ranges with `new(10).tuned()`;\n\
-         - plugged in: the same ranges with `new(10).tuned().with_min_keys(40)`;\n\
-         - `FilterBaseLg: 21`: goleveldb as it is with that option, and \
-         `FilterBlockBuilder::with_base_lg(new(10), 21)`: a filter for each 2 MiB;\n\
-         - long ranges, as recommended: \
-         `FilterBlockBuilder::with_long_ranges(new(10).tuned())`.\n\n\
-         \"Filter bytes\" are those of all filter blocks of a run, of the kind that has most.",
+        "Each row is the mean over 16 runs of 60,000 keys. Tables have 2 MiB and data blocks have \
+         4 KiB, without compression. \"About 100 bytes\" means random lengths, from 80 to 100 \
+         bytes in the first run up to 100 to 120 bytes in the last, because one key more or fewer \
+         can make LevelDB's filters far better or worse. The columns compare these filters:\n\n\
+         - LevelDB uses `BloomFilterPolicy::new(10)`, with one filter per 2 KiB of data blocks.\n\
+         - `tuned()` uses `new(10).tuned()` with the same ranges.\n\
+         - \"Plugged in\" uses `new(10).tuned().with_min_keys(40)` with the same ranges.\n\
+         - `FilterBaseLg: 21` is an option of goleveldb, which gives each table one filter. This \
+         crate builds the same bytes with `FilterBlockBuilder::with_base_lg(new(10), 21)`.\n\
+         - Long ranges are recommended for engines. \
+         `FilterBlockBuilder::with_long_ranges(new(10).tuned())` builds them.\n\n\
+         The rows \"filter bytes\" give the size of a run's filter blocks, for the kind of keys \
+         that takes most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     )?;
-    for about in [20, 100, 500, 1_000] {
+    let about = [20, 100, 500, 1_000];
+    let measured = KINDS.map(|(_, kind)| measure(&kind, about));
+    for (i, about) in about.into_iter().enumerate() {
         let (values, mut most) = (name_values(about), [0; COLUMNS.len()]);
-        for (name, kind) in &KINDS {
-            let measured = measure(kind, about);
-            most = array::from_fn(|i| most[i].max(measured[i].1));
-            row(&cells(&[name, &values], measured.iter().map(|(rate, _)| percent(*rate))))?;
+        for ((name, _), measured) in KINDS.iter().zip(&measured) {
+            most = array::from_fn(|column| most[column].max(measured[i][column].1));
+            row(&cells(&[name, &values], measured[i].iter().map(|(rate, _)| percent(*rate))))?;
         }
         row(&cells(&["filter bytes", &values], most.into_iter().map(grouped)))?;
     }
@@ -114,13 +117,15 @@ pub(crate) fn real_keys() -> Outcome {
 pub(crate) fn few_absent() -> Outcome {
     section(
         "Where few numbers are absent",
-        "The same; an absent number has more present neighbours.",
+        "Absent numbers match more often if more of their neighbours are present. All else is as \
+         in the table above.",
         &[&["keys", "present", "values"], &COLUMNS[..]].concat(),
     )?;
+    let about = [100, 500, 1_000];
     for (name, kind) in SUCCESSIVE {
         for (present, one_in) in PRESENT {
-            for about in [100, 500, 1_000] {
-                let measured = measure(&kind.all_but_one_in(one_in), about);
+            let measured = measure(&kind.all_but_one_in(one_in), about);
+            for (about, measured) in about.into_iter().zip(measured) {
                 let first = [name, present, &name_values(about)];
                 row(&cells(&first, measured.iter().map(|(rate, _)| percent(*rate))))?;
             }
