@@ -14,7 +14,7 @@ pub(crate) struct Kind {
     numbers: Numbers,
     /// Runs of numbers start below it.
     limit: u64,
-    /// They start at multiples of it.
+    /// Runs of numbers start at multiples of it.
     unit: u64,
     /// Makes a key of a number; the 8 bytes are the same for all keys of a run.
     key: fn([u8; 8], u64) -> Vec<u8>,

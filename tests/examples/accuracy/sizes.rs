@@ -1,4 +1,4 @@
-//! Rates by numbers of keys: of few keys, of many random ones, and the points of the figure.
+//! Rates by numbers of keys and by bits per key, the cost of equal hashes, and the figure's points.
 
 use leveldb_filter::BloomFilterPolicy;
 
