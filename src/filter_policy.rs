@@ -33,7 +33,7 @@ pub(crate) const BY_HASH_RULE: &str =
 /// It may forward [`by_hash`](Self::by_hash) only if it passes every key on unchanged. Otherwise
 /// the inner policy would hash keys that are not normalised, and lookups would miss keys.
 pub trait FilterPolicy: Send + Sync {
-    /// The policy's name, which follows `filter.` in a table's metaindex block.
+    /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
     ///
     /// If the policy's bytes or its view of keys change, change the name. Otherwise readers misread
     /// old filters and miss their keys.
@@ -85,7 +85,7 @@ pub trait HashPolicy: Send + Sync {
     /// these [hashes](Self::key_hash), in the same order and with the same repetitions.
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
 
-    /// [`key_may_match`](FilterPolicy::key_may_match) for a key with this hash.
+    /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash.
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
 
     /// Hashes many keys: writes the [`key_hash`](Self::key_hash) of `keys[i]` to `hashes[i]`.

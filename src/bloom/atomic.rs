@@ -60,7 +60,7 @@ impl AtomicBloomFilter {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// [`insert`](Self::insert) for the user key with this [`bloom_hash`].
+    /// Does what [`insert`](Self::insert) does, for the user key with this [`bloom_hash`].
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         // Relaxed, since a byte only gains bits, and a load sees the last write that happened
@@ -90,7 +90,8 @@ impl AtomicBloomFilter {
         BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.prepared.count }
     }
 
-    /// [`BloomFilter::fill_ratio`]. Inserts during the call may or may not count.
+    /// Returns the share of bits that are set, from 0 to 1. Inserts during the call may or may not
+    /// count.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         let bits = &self.bytes[..self.bytes.len() - 1];

@@ -96,7 +96,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         many::may_match(self.prepared, self.bits(), keys, matches);
     }
 
-    /// [`keys_may_match`](Self::keys_may_match) for the keys with these [`bloom_hash`]es.
+    /// Does what [`keys_may_match`](Self::keys_may_match) does, for the keys with these
+    /// [`bloom_hash`]es.
     ///
     /// # Panics
     ///
@@ -132,8 +133,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// The share of bits that are set, from 0 to 1. On average 0.45 in LevelDB's filters with 10 bits
-    /// per key and 20 to 10,000 random keys. Takes time linear in the filter's length.
+    /// Returns the share of bits that are set, from 0 to 1. On average it is 0.45 in LevelDB's
+    /// filters of 20 to 10,000 random keys at 10 bits per key. Takes time linear in the filter's
+    /// length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())
@@ -154,7 +156,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// [`insert`](Self::insert) for the user key with this [`bloom_hash`].
+    /// Does what [`insert`](Self::insert) does, for the user key with this [`bloom_hash`].
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let prepared = self.prepared;
         let bits = self.bits_mut();

@@ -84,7 +84,8 @@ impl BloomFilterPolicy {
     ///
     /// Because of [known flaws](https://github.com/facebook/rocksdb/issues/4120), some of LevelDB's
     /// filters match many absent keys next to present keys. Among tuned filters of 2,000 keys or
-    /// more, [few do](https://docs.rs/crate/leveldb-filter/latest/source/tests/accuracy.md).
+    /// more, few do, as `tests/accuracy.md` in
+    /// the repository shows.
     ///
     /// A tuned filter takes as many bytes as LevelDB's or slightly fewer. Large filters of random
     /// keys mostly have fewer false positives than LevelDB's, and filters of few keys may have
@@ -197,13 +198,13 @@ impl BloomFilterPolicy {
         Self::from_millibits(size.millibits_per_key).tuned().with_min_keys(size.min_keys)
     }
 
-    /// The policy's name, which follows `filter.` in a table's metaindex block.
+    /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The bits per key in thousandths, or `usize::MAX` if that is less.
+    /// Returns the bits per key in thousandths, or `usize::MAX` if that is less.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "at most `usize::MAX`")]
     pub const fn millibits_per_key(&self) -> usize {
@@ -211,7 +212,7 @@ impl BloomFilterPolicy {
         (if self.millibits_per_key < most { self.millibits_per_key } else { most }) as usize
     }
 
-    /// The length and the number of probes of a filter of `num_keys` keys.
+    /// Returns the length and the number of probes of a filter of `num_keys` keys.
     ///
     /// # Panics
     ///
@@ -250,7 +251,7 @@ impl FilterPolicy for BloomFilterPolicy {
         create(self.shape(keys.len()), keys, dst);
     }
 
-    /// Whether `key` may be among the keys of `filter`.
+    /// Returns whether `key` may be among the keys of `filter`.
     ///
     /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and a filter with a probe count
     /// of 0 or above 30 matches everything. Takes time linear in the key's length and in the number
@@ -286,13 +287,13 @@ impl HashPolicy for BloomFilterPolicy {
         })
     }
 
-    /// [`bloom_hashes`](crate::bloom_hashes), which hashes keys side by side.
+    /// Does what [`bloom_hashes`](crate::bloom_hashes) does, which hashes keys side by side.
     fn key_hashes(&self, keys: &[&[u8]], hashes: &mut [BloomHash]) {
         assert_same_len(keys, hashes, "HashPolicy::key_hashes");
         hash_many(keys, hashes);
     }
 
-    /// [`BloomFilter::hashes_may_match`] for any bytes, with LevelDB's answers.
+    /// Does what [`BloomFilter::hashes_may_match`] does, for any bytes, with LevelDB's answers.
     fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
         assert_same_len(hashes, matches, "HashPolicy::hashes_may_match");
         match BloomFilter::new(filter) {
