@@ -166,10 +166,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds the key of an entry to the current data block. Before the first `start_block`, this is
     /// the block at 0. Panics if the policy panics.
     ///
-    /// Add the key of every entry, also of deletions and merge operands. Otherwise lookups would
-    /// skip the table, and find an older value that it deletes or changes. An entry that affects
-    /// more than its own key, such as a range deletion, is not in the filter for those other keys,
-    /// so consult such entries before the filter.
+    /// Add the key of every entry, also of deletions and merge operands. Otherwise a lookup would
+    /// skip the table and find an older, outdated value. An entry that affects more than its own
+    /// key, such as a range deletion, is not in the filter for those other keys, so consult such
+    /// entries before the filter.
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
         if let Some(policy) = self.policy.by_hash() {

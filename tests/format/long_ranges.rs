@@ -77,6 +77,18 @@ proptest! {
 }
 
 #[test]
+fn the_first_range_widens_with_1_to_3_999_keys_however_many_versions_they_have() {
+    for (num_keys, base_lg) in [(0, 19), (1, 20), (3_999, 20), (4_000, 19)] {
+        for versions in [1, 3] {
+            let blocks = data_blocks(&[(0, num_keys * versions), (1 << 19, 1)], versions);
+            let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
+            let contents = add_and_finish(&mut builder, &blocks);
+            assert_eq!(contents.last(), Some(&base_lg), "{num_keys} keys, {versions} versions");
+        }
+    }
+}
+
+#[test]
 fn long_ranges_widen_to_2_to_the_63_at_most() {
     let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
     builder.add_key(b"fig");
