@@ -2,8 +2,8 @@
 //! which [`create`] and [`many`] process in batches.
 //!
 //! Where code is written for the compiler, a comment names the benchmark that shows its worth:
-//! `cargo bench --bench bloom -- NAME`. `.ci/codegen` checks that loops over many keys become vector
-//! instructions.
+//! `cargo bench --bench bloom -- NAME`. `.ci/codegen` checks that loops over many keys become
+//! vector instructions.
 
 pub(super) mod create;
 pub(super) mod many;

@@ -23,7 +23,8 @@ impl BloomFilterShape {
     /// random keys, such as 0.01 for 1%.
     ///
     /// Simulates: makes filters, and looks up other keys. Each call uses the same keys. The result
-    /// is right for any shape, including large filters, for which the textbook's formula is too low.
+    /// is right for any shape, including large filters, for which the textbook's formula is too
+    /// low.
     ///
     /// The standard error is about 1% for rates above 0.02%. For far lower rates, only the order of
     /// magnitude is right, or the result is 0. Takes some 20 ms, but seconds for low rates or large

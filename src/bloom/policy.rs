@@ -59,7 +59,8 @@ impl BloomFilterPolicy {
     /// [check](crate::recipes#check-a-tables-filters-when-it-is-opened) tables of unknown origin.
     pub const NAME: &'static str = "leveldb.BuiltinBloomFilter2";
 
-    /// The policy's name in tables that goleveldb writes: the same bytes under LevelDB's older name.
+    /// The policy's name in tables that goleveldb writes: the same bytes under LevelDB's older
+    /// name.
     ///
     /// On x86, LevelDB up to 1.17 wrote filters with another hash under this name. [Accept the
     /// name](crate::recipes#open-a-table-by-its-policys-name) only if no such LevelDB wrote tables.
@@ -68,8 +69,8 @@ impl BloomFilterPolicy {
     /// Creates a policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
-    /// number of keys. The recipe has [rates for 4 to 16 bits](crate::recipes#bits-per-key). Mirrors
-    /// `NewBloomFilterPolicy`.
+    /// number of keys. The recipe has [rates for 4 to 16 bits](crate::recipes#bits-per-key).
+    /// Mirrors `NewBloomFilterPolicy`.
     #[doc(alias = "NewBloomFilterPolicy")]
     #[doc(alias = "bits_per_key")]
     #[must_use]
@@ -129,8 +130,8 @@ impl BloomFilterPolicy {
     /// Sizes every non-empty filter as if it had at least `num_keys` keys.
     ///
     /// For policies plugged into LevelDB, whose 2 KiB ranges hold few keys if values are large. Use
-    /// 40 with [tuned](Self::tuned): a filter then takes at least 50 bytes at 10 bits per key. [Long
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
+    /// 40 with [tuned](Self::tuned): a filter then takes at least 50 bytes at 10 bits per key.
+    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
     ///
     /// Keeps the larger number if the policy has one already, as policies of `for_runs` and
     /// `for_false_positive_rate` may. These two do not count the bytes that a later call adds.
@@ -139,8 +140,8 @@ impl BloomFilterPolicy {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
     }
 
-    /// Finds the [tuned](Self::tuned) policy with about the shortest filters of `num_keys` keys that
-    /// are expected to match at most `rate` of absent keys, such as 0.01 for 1%.
+    /// Finds the [tuned](Self::tuned) policy with about the shortest filters of `num_keys` keys
+    /// that are expected to match at most `rate` of absent keys, such as 0.01 for 1%.
     ///
     /// The expectation is for random keys. Other keys, above all digits and counters, can match far
     /// more often, at low rates hundreds of times as often. Try the policy with your own keys.
@@ -166,9 +167,9 @@ impl BloomFilterPolicy {
         shaping::size_for_rate(rate, num_keys).map(Self::of_size)
     }
 
-    /// Divides `total_len` bytes of filters between [sorted runs](SortedRun), so that a lookup of an
-    /// absent key has about the fewest false positives. Returns a [tuned](Self::tuned) policy for
-    /// each run.
+    /// Divides `total_len` bytes of filters between [sorted runs](SortedRun), so that a lookup of
+    /// an absent key has about the fewest false positives. Returns a [tuned](Self::tuned) policy
+    /// for each run.
     ///
     /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
     /// most of the sum, [as in
@@ -253,9 +254,9 @@ impl FilterPolicy for BloomFilterPolicy {
 
     /// Returns whether `key` may be among the keys of `filter`.
     ///
-    /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and a filter with a probe count
-    /// of 0 or above 30 matches everything. Takes time linear in the key's length and in the number
-    /// of probes. Never panics, and allocates nothing.
+    /// As in LevelDB, a filter shorter than 2 bytes matches nothing, and a filter with a probe
+    /// count of 0 or above 30 matches everything. Takes time linear in the key's length and in the
+    /// number of probes. Never panics, and allocates nothing.
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {

@@ -62,9 +62,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.filter(block_offset).is_none_or(|filter| self.policy.key_may_match(key, filter))
     }
 
-    /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is looked up in several
-    /// tables. Create the key with this reader's policy. Uses the hash if both the key and the
-    /// policy have hashes, otherwise the key.
+    /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is looked up in
+    /// several tables. Create the key with this reader's policy. Uses the hash if both the key and
+    /// the policy have hashes, otherwise the key.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {

@@ -85,10 +85,10 @@ impl Divisor {
 
     /// `hash` modulo the number of bits.
     ///
-    /// The quotient of `x = hash / 8` and `num_bytes` is exactly `x * reciprocal / 2^shift`, rounded
-    /// down. The reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`. So before
-    /// it is rounded, the quotient is too large by less than `x / 2^shift`, which is at most
-    /// `1 / num_bytes`, and does not reach the next whole number.
+    /// The quotient of `x = hash / 8` and `num_bytes` is exactly `x * reciprocal / 2^shift`,
+    /// rounded down. The reciprocal times `num_bytes` exceeds `2^shift` by less than `num_bytes`.
+    /// So before it is rounded, the quotient is too large by less than `x / 2^shift`, which is at
+    /// most `1 / num_bytes`, and does not reach the next whole number.
     #[inline]
     pub(super) fn remainder(self, hash: u32) -> u32 {
         let quotient = (u64::from(hash >> 3) * u64::from(self.reciprocal)) >> self.shift;

@@ -1,8 +1,8 @@
 //! Divides a budget of bytes between the filters of several sorted runs.
 //!
-//! A lookup of an absent key costs the sum of the runs' false-positive rates, each times its weight.
-//! One more bit per key multiplies a run's rate by 0.62 and costs as many bits as the run has keys.
-//! So at the optimum `rate * weight / keys` is the same in every run, [as in
+//! A lookup of an absent key costs the sum of the runs' false-positive rates, each times its
+//! weight. One more bit per key multiplies a run's rate by 0.62 and costs as many bits as the run
+//! has keys. So at the optimum `rate * weight / keys` is the same in every run, [as in
 //! Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store):
 //! otherwise moving a byte from one run to another would lower the sum. In bits per key:
 //!
