@@ -18,7 +18,6 @@ mod tables {
     mod golden;
     mod inspect;
     mod long_ranges;
-    mod parser;
 }
 
 fn golden(place: &str) -> std::path::PathBuf {

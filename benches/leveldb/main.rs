@@ -17,6 +17,7 @@ use common::terminal::{Progress, exit_code, grouped, print};
 use contest::Scores;
 use gets::Gets;
 use options::{HELP, Options, Task};
+use recommended::Builds;
 use report::machine;
 
 mod blocks;
@@ -29,6 +30,7 @@ mod gets;
 mod keys;
 mod options;
 mod race;
+mod recommended;
 mod report;
 
 #[global_allocator]
@@ -51,6 +53,11 @@ fn run(task: Task) -> Result<(), Box<dyn Error>> {
             let start = LevelDb::start_with_internal_classes;
             time(&options, start, Blocks::measure, |machine, all| {
                 print(&blocks::report(&options, machine, all))
+            })
+        }
+        Task::Recommended(options) => {
+            time(&options, LevelDb::start, Builds::measure, |machine, all| {
+                print(&recommended::report(&options, machine, all))
             })
         }
         Task::Gets(options) => time(&options, LevelDb::start, Gets::measure, |machine, all| {

@@ -15,11 +15,13 @@ Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --figure FILE.svg      also draws the results to this file
   --blocks               times filter blocks instead, for tables of [20000] internal keys with
                          24 bytes each
+  --recommended          times builds of recommended filters instead, of [1,4,16,100,2000] keys
   --gets                 times LevelDB's Get instead, in databases of [1000000] counters with
                          values of 100 bytes, and of a fifth as many with 1,000 bytes";
 
 const RACE_SIZES: [usize; 6] = [32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
 const BLOCKS_SIZES: [usize; 1] = [20_000];
+const RECOMMENDED_SIZES: [usize; 5] = [1, 4, 16, 100, 2_000];
 const GETS_SIZES: [usize; 1] = [1_000_000];
 
 #[derive(Debug)]
@@ -49,6 +51,7 @@ impl Default for Options {
 pub(crate) enum Task {
     Race(Options),
     Blocks(Options),
+    Recommended(Options),
     Gets(Options),
     Help,
     /// Do nothing, for this reason.
@@ -85,6 +88,7 @@ impl Task {
                 "--bits-per-key" => options.bits_per_key = number(&value()?)?,
                 "--rounds" => options.rounds = number(&value()?)?,
                 "--blocks" => task = (Self::Blocks, &BLOCKS_SIZES),
+                "--recommended" => task = (Self::Recommended, &RECOMMENDED_SIZES),
                 "--gets" => task = (Self::Gets, &GETS_SIZES),
                 "--figure" => options.figure = Some(value()?.into()),
                 "-h" | "--help" => return Ok(Self::Help),
@@ -104,7 +108,7 @@ impl Task {
         let task = task(options);
         match of_filters {
             Some(arg) if !matches!(task, Self::Race(_)) => {
-                Err(format!("leave out {arg}, which --blocks and --gets do not use"))
+                Err(format!("leave out {arg}, which --blocks, --recommended and --gets do not use"))
             }
             _ => Ok(task),
         }

@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 
 use crate::common::drawn;
+use crate::common::table::block::UNCOMPRESSED;
 use crate::common::table::replace::with_filter_block;
+use crate::common::table::writer::{append_block, append_footer, block};
 use crate::common::table::{Table, read_file};
 use crate::common::temp::TempPath;
 use crate::facts::{BloomFilters, Facts, TableFilters};
@@ -91,6 +93,22 @@ fn entries_that_do_not_pass_are_counted_and_told_with_exit_status_1() {
     assert!((51..300).contains(&rejected), "{rejected}");
     let line = format!("{}: its filters reject {rejected} of 1,501 entries", path.0.display());
     assert!(report.lines().contains(&line) && report.exit_status() == 1, "{:#?}", report.lines());
+}
+
+#[test]
+fn a_table_whose_keys_have_a_thousand_times_its_bytes_is_refused() {
+    for (num_keys, is_refused) in [(1_000, false), (20_000, true)] {
+        // One long key, and the same again and again.
+        let mut entries = vec![(0, &[b'k'; 20_000][..], &b""[..])];
+        entries.resize(num_keys, (20_000, &b""[..], &b""[..]));
+        let mut file = Vec::new();
+        let data = append_block(&mut file, &block(&entries), UNCOMPRESSED);
+        let metaindex = append_block(&mut file, &block(&[]), UNCOMPRESSED);
+        let index = block(&[(0, b"key", &data)]);
+        let index = append_block(&mut file, &index, UNCOMPRESSED);
+        append_footer(&mut file, &[metaindex, index].concat());
+        assert_eq!(Facts::of(&file).is_err(), is_refused, "{num_keys} keys");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) const BLOCK_TRAILER_LEN: usize = 5;
 
 /// Types of blocks.
 pub(crate) const UNCOMPRESSED: u8 = 0;
-pub(crate) const SNAPPY: u8 = 1;
+const SNAPPY: u8 = 1;
 
 /// The keys of a block may have this many times the bytes that the block has in the file. Keys that
 /// share prefixes, in a compressed block, could otherwise fill any memory.

@@ -2,7 +2,7 @@
 //!
 //! Mirrors `util/coding.cc`.
 
-pub(crate) fn varint(mut value: usize) -> Vec<u8> {
+pub(super) fn varint(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {
         bytes.push(value.to_le_bytes()[0] | 0x80);

@@ -14,11 +14,11 @@ use block::BlockHandle;
 pub(crate) use keys::Keys;
 
 pub(crate) mod block;
-pub(crate) mod coding;
+mod coding;
 mod crc32c;
 mod keys;
 pub(crate) mod replace;
-pub(crate) mod snappy;
+mod snappy;
 pub(crate) mod writer;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;

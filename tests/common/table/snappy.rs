@@ -7,7 +7,7 @@
 
 use super::coding::read_varint32;
 
-pub(crate) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, &'static str> {
+pub(super) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, &'static str> {
     let stated = read_varint32(&mut input).ok_or("its length is corrupt")?;
     let mut output = Vec::new();
     while let Some((&tag, rest)) = input.split_first() {

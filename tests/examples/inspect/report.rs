@@ -30,9 +30,10 @@ pub(crate) struct Report {
     bloom: Bloom,
     /// Of the tables without filters, in long ranges.
     without: Figures,
-    /// What is said of single tables and paths.
-    notices: Vec<String>,
-    is_bad: bool,
+    /// What is wrong with single tables and paths.
+    faults: Vec<String>,
+    /// The tables whose filters only their program knows.
+    foreign: Vec<String>,
 }
 
 /// The tables with filters of a known policy.
@@ -46,7 +47,6 @@ struct Bloom {
     /// The tables with entries, and how many of them each choice makes the same bytes of.
     num_comparable: usize,
     num_same: BTreeMap<Choice, usize>,
-    num_other: usize,
     figures: [Figures; 2],
 }
 
@@ -56,18 +56,16 @@ impl Report {
         let (mut report, progress) = (Self::default(), Progress::start());
         for path in paths {
             match tables(path) {
-                Ok(tables) if tables.is_empty() => {
-                    report.name(path, "holds no table (.ldb, .sst)");
-                    report.is_bad = true;
+                Ok(tables) => {
+                    for table in &tables {
+                        progress.show(&format!("{} tables read", grouped(report.num_tables)));
+                        report.add(table);
+                    }
+                    if tables.is_empty() {
+                        report.faults.push(notice(path, "holds no table (.ldb, .sst)"));
+                    }
                 }
-                Ok(tables) => tables.iter().for_each(|table| {
-                    progress.show(&format!("{} tables read", grouped(report.num_tables)));
-                    report.add(table);
-                }),
-                Err(why) => {
-                    report.name(path, &why.to_string());
-                    report.is_bad = true;
-                }
+                Err(why) => report.faults.push(notice(path, &why.to_string())),
             }
         }
         report
@@ -75,7 +73,7 @@ impl Report {
 
     /// 1 if a table rejects its own keys, is damaged or cannot be read, or a path holds none.
     pub(crate) fn exit_status(&self) -> u8 {
-        self.is_bad.into()
+        u8::from(!self.faults.is_empty())
     }
 
     fn add(&mut self, path: &Path) {
@@ -84,8 +82,7 @@ impl Report {
             Ok(facts) => facts,
             Err(why) => {
                 self.num_unread += 1;
-                self.is_bad = true;
-                return self.name(path, &why.to_string());
+                return self.faults.push(notice(path, &why.to_string()));
             }
         };
         self.num_entries += facts.num_entries;
@@ -95,29 +92,23 @@ impl Report {
                 self.without.add(figures);
             }
             TableFilters::Damaged(why) => {
-                self.is_bad = true;
-                self.name(path, &format!("its filters: {why}"));
+                self.faults.push(notice(path, &format!("its filters: {why}")));
             }
             TableFilters::Foreign(name) => {
-                self.name(path, &format!("its filters are of the policy {name:?}"));
+                let what = format!("its filters are of the policy {name:?}");
+                self.foreign.push(notice(path, &what));
                 self.policy_names.insert(name);
             }
             TableFilters::Bloom(filters) => {
                 if filters.num_rejected > 0 {
-                    self.is_bad = true;
                     let [rejected, all] = [filters.num_rejected, facts.num_entries].map(grouped);
-                    self.name(path, &format!("its filters reject {rejected} of {all} entries"));
+                    let what = format!("its filters reject {rejected} of {all} entries");
+                    self.faults.push(notice(path, &what));
                 }
                 self.policy_names.insert(filters.policy_name.clone());
                 self.bloom.add(facts.num_entries, filters);
             }
         }
-    }
-
-    fn name(&mut self, path: &Path, what: &str) {
-        let notice = format!("{}: {what}", path.display());
-        // On one line, whatever characters the path has.
-        self.notices.push(notice.replace(char::is_control, "\u{fffd}"));
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
@@ -126,8 +117,10 @@ impl Report {
             lines.push(self.title());
         }
         lines.extend(self.bloom.same());
-        lines.extend(self.notices.iter().take(MAX_NOTICES).cloned());
-        if let Some(more @ 1..) = self.notices.len().checked_sub(MAX_NOTICES) {
+        let notices = self.faults.iter().chain(&self.foreign);
+        lines.extend(notices.take(MAX_NOTICES).cloned());
+        let num_notices = self.faults.len() + self.foreign.len();
+        if let Some(more @ 1..) = num_notices.checked_sub(MAX_NOTICES) {
             lines.push(format!("and {more} more"));
         }
         let columns = match &self.bloom {
@@ -167,7 +160,6 @@ impl Bloom {
         self.num_rejected += filters.num_rejected;
         if num_entries > 0 {
             self.num_comparable += 1;
-            self.num_other += usize::from(filters.choices.is_empty());
             for choice in filters.choices {
                 *self.num_same.entry(choice).or_default() += 1;
             }
@@ -219,6 +211,11 @@ impl Bloom {
         };
         Some(format!("{passes} {same}"))
     }
+}
+
+fn notice(path: &Path, what: &str) -> String {
+    // On one line, whatever characters the path has.
+    format!("{}: {what}", path.display()).replace(char::is_control, "\u{fffd}")
 }
 
 /// The tables at a path, in the order of their names.
