@@ -2,6 +2,7 @@
 //! paranoid checks, and reads fewer data blocks for absent keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
@@ -17,93 +18,73 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 /// Keys with their values, in the order in which they are written. An empty value deletes.
 type Writes = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// LevelDB's options: of a whole database, and of its tables.
-struct Sizes {
-    is_compacted: bool,
-    write_buffer: u32,
-    max_file: u32,
-    block: u32,
-    is_compressed: bool,
+/// LevelDB's options: whether it compacts everything, the bytes of its write buffer, of a table and
+/// of a block, and whether it compresses blocks.
+type Options = (bool, u32, u32, u32, bool);
+
+fn with_table_options(request: Request, (_, _, _, block, is_compressed): Options) -> Request {
+    request.u32(BITS_PER_KEY).u32(block).u32(16).u32(is_compressed.into())
 }
 
-const SIZES: Sizes = Sizes {
-    is_compacted: true,
-    write_buffer: 4 << 20,
-    max_file: 2 << 20,
-    block: 4 << 10,
-    is_compressed: false,
-};
-
-impl Sizes {
-    fn with_table_options(&self, request: Request) -> Request {
-        let request = request.u32(BITS_PER_KEY).u32(self.block);
-        request.u32(16).u32(self.is_compressed.into())
-    }
-
-    /// A database of these writes, all in tables.
-    fn write(&self, leveldb: &mut LevelDb, writes: &Writes) -> TempPath {
-        let path = TempPath::new();
-        let request = Request::new(b'd').string(path.as_bytes()).u32(self.is_compacted.into());
-        let request = request.u32(self.write_buffer).u32(self.max_file);
-        let (keys, values): (Vec<_>, Vec<_>) = writes.iter().cloned().unzip();
-        leveldb.ask(&self.with_table_options(request).strings(&keys).strings(&values));
-        path
-    }
-
-    /// Asserts that LevelDB finds each key's last value, and no absent key; returns how many data
-    /// blocks it reads for the absent keys.
-    fn read(
-        &self,
-        leveldb: &mut LevelDb,
-        path: &TempPath,
-        writes: &Writes,
-        absent: &[Vec<u8>],
-    ) -> u64 {
-        let last: BTreeMap<_, _> = writes.iter().cloned().collect();
-        let (keys, values): (Vec<_>, Vec<_>) =
-            last.into_iter().filter(|(_, value)| !value.is_empty()).unzip();
-        let request = self.with_table_options(Request::new(b'r').string(path.as_bytes()));
-        let answer = leveldb.ask(&request.strings(&keys).strings(&values).strings(absent));
-        let (found, num_reads) = answer.split_last_chunk().expect("a number at the end");
-        let (found, found_absent) = found.split_at(keys.len());
-        assert!(found.iter().all(|&found| found == 1), "a key is lost");
-        assert!(found_absent.iter().all(|&found| found == 0), "an absent key is found");
-        u64::from_le_bytes(*num_reads)
-    }
-
-    /// The same before and after every table gets other filters: the numbers of reads, and the
-    /// most filters of a table afterwards.
-    fn replace(
-        &self,
-        leveldb: &mut LevelDb,
-        writes: &Writes,
-        absent: &[Vec<u8>],
-    ) -> ([u64; 2], usize) {
-        let path = self.write(leveldb, writes);
-        for table in tables(&path.0) {
-            assert_is_rebuilt(&table);
-        }
-        // LevelDB compacts tables that many lookups ask, so these are of a copy.
-        let copied = TempPath::new();
-        copy(&path, &copied);
-        let before = self.read(leveldb, &copied, writes, absent);
-        put_filters(&path.0, POLICY.tuned());
-        let num_filters = tables(&path.0).into_iter().map(|table| {
-            let reader = FilterBlockReader::new(POLICY, filter_block(&table));
-            assert!(reader.base_lg() > 11, "a table has LevelDB's filters");
-            reader.num_filters()
-        });
-        let most = num_filters.max().expect("tables");
-        ([before, self.read(leveldb, &path, writes, absent)], most)
-    }
+/// A database of these writes, all in tables.
+fn write(leveldb: &mut LevelDb, options: Options, writes: &Writes) -> TempPath {
+    let path = TempPath::new();
+    let request = Request::new(b'd').string(path.as_bytes()).u32(options.0.into());
+    let request = with_table_options(request.u32(options.1).u32(options.2), options);
+    let (keys, values): (Vec<_>, Vec<_>) = writes.iter().cloned().unzip();
+    leveldb.ask(&request.strings(&keys).strings(&values));
+    path
 }
 
-/// The crate makes LevelDB's filter block of the table's keys.
-fn assert_is_rebuilt(table: &std::path::Path) {
+/// Asserts that LevelDB finds each key's last value, and no absent key; returns how many data
+/// blocks it reads for the absent keys.
+fn read(
+    leveldb: &mut LevelDb,
+    path: &TempPath,
+    options: Options,
+    (writes, absent): (&Writes, &[Vec<u8>]),
+) -> u64 {
+    let last: BTreeMap<_, _> = writes.iter().cloned().collect();
+    let (keys, values): (Vec<_>, Vec<_>) =
+        last.into_iter().filter(|(_, value)| !value.is_empty()).unzip();
+    let request = with_table_options(Request::new(b'r').string(path.as_bytes()), options);
+    let answer = leveldb.ask(&request.strings(&keys).strings(&values).strings(absent));
+    let (found, num_reads) = answer.split_last_chunk().expect("a number at the end");
+    let (found, found_absent) = found.split_at(keys.len());
+    assert!(found.iter().all(|&found| found == 1), "a key is lost");
+    assert!(found_absent.iter().all(|&found| found == 0), "an absent key is found");
+    u64::from_le_bytes(*num_reads)
+}
+
+/// Reads a database before and after every table gets other filters. Returns the numbers of reads,
+/// and the most filters of a table afterwards.
+fn replace(
+    leveldb: &mut LevelDb,
+    options: Options,
+    (writes, absent): (&Writes, &[Vec<u8>]),
+) -> ([u64; 2], usize) {
+    let path = write(leveldb, options, writes);
+    // LevelDB compacts tables that many lookups ask, so these are of a copy.
+    let copied = TempPath::new();
+    copy(&path, &copied);
+    let before = read(leveldb, &copied, options, (writes, absent));
+    for table in tables(&path.0) {
+        let rebuilt = keys(&table).filter_block(FilterBlockBuilder::new(POLICY));
+        assert!(rebuilt == filter_block(&table), "{}: another block", table.display());
+    }
+    put_filters(&path.0, POLICY.tuned());
+    let num_filters = tables(&path.0).into_iter().map(|table| {
+        let reader = FilterBlockReader::new(POLICY, filter_block(&table));
+        assert!(reader.base_lg() > 11, "a table has LevelDB's filters");
+        reader.num_filters()
+    });
+    let most = num_filters.max().expect("tables");
+    ([before, read(leveldb, &path, options, (writes, absent))], most)
+}
+
+fn keys(table: &Path) -> Keys {
     let file = read_file(table).unwrap();
-    let keys = Keys::of(&Table::open(&file).unwrap()).unwrap().into_user_keys();
-    let rebuilt = keys.filter_block(FilterBlockBuilder::new(POLICY));
-    assert!(rebuilt == filter_block(table), "{}: another filter block", table.display());
+    Keys::of(&Table::open(&file).unwrap()).unwrap().into_user_keys()
 }
 
 /// The even counters below, with values of this length, and the odd ones.
@@ -123,7 +104,8 @@ fn tables_of_several_long_ranges_lose_no_key_and_are_read_less() {
     let mut leveldb = leveldb();
     for (value_len, num_keys, most) in [(100, 40_000, 3..), (1_000, 8_000, 1..)] {
         let (writes, absent) = counters(num_keys, value_len);
-        let ([before, after], num_filters) = SIZES.replace(&mut leveldb, &writes, &absent);
+        let options = (true, 4 << 20, 2 << 20, 4 << 10, false);
+        let ([before, after], num_filters) = replace(&mut leveldb, options, (&writes, &absent));
         assert!(most.contains(&num_filters), "{num_filters} filters");
         assert!(
             before > u64::from(num_keys / 5) && after < u64::from(num_keys / 40),
@@ -152,15 +134,10 @@ fn tables_of_all_levels_with_overwritten_and_deleted_keys_lose_none() {
             })
             .collect();
         let absent: BTreeSet<_> = (0..6_000).map(|n| key(2 * n + 1)).collect();
-        let sizes = Sizes {
-            is_compacted: case % 3 == 0,
-            write_buffer: 64 << 10,
-            max_file: 1 << 20,
-            block: [4_096, 1_000, 9_000][case % 3],
-            is_compressed: case % 2 == 0,
-        };
+        let block = [4_096, 1_000, 9_000][case % 3];
+        let options = (case % 3 == 0, 64 << 10, 1 << 20, block, case % 2 == 0);
         let absent: Vec<_> = absent.into_iter().collect();
-        let (reads, _) = sizes.replace(&mut leveldb, &writes, &absent);
+        let (reads, _) = replace(&mut leveldb, options, (&writes, &absent));
         sums = [sums[0] + reads[0], sums[1] + reads[1]];
     }
     assert!(sums[1] < sums[0] / 2, "{sums:?} reads");
@@ -178,14 +155,12 @@ fn ten_versions_of_each_key_in_a_table_are_found_in_long_ranges() {
         once.iter().map(with_version)
     });
     // In one memtable, so LevelDB drops no version.
-    let sizes = Sizes { is_compacted: false, write_buffer: 64 << 20, ..SIZES };
+    let options = (false, 64 << 20, 2 << 20, 4 << 10, false);
     let writes: Writes = versions.collect();
-    let path = sizes.write(&mut leveldb, &writes);
+    let path = write(&mut leveldb, options, &writes);
     let [table] = &tables(&path.0)[..] else { panic!("more than one table") };
-    let file = read_file(table).unwrap();
-    let num_entries = Keys::of(&Table::open(&file).unwrap()).unwrap().len();
-    assert_eq!(num_entries, 10 * once.len());
-    let ([_, after], num_filters) = sizes.replace(&mut leveldb, &writes, &absent);
+    assert_eq!(keys(table).len(), 10 * once.len());
+    let ([_, after], num_filters) = replace(&mut leveldb, options, (&writes, &absent));
     assert!(num_filters >= 3, "{num_filters} filters");
     assert!(after < u64::from(num_keys / 40), "{after} reads");
 }

@@ -17,7 +17,7 @@ pub(crate) struct Keys {
     ends: Vec<usize>,
     blocks: Vec<DataBlock>,
     /// The length of what ends each key and does not belong to it.
-    trailer_len: usize,
+    pub(crate) trailer_len: usize,
 }
 
 struct DataBlock {
@@ -53,23 +53,14 @@ impl Keys {
 
     /// Whether all keys can be internal keys.
     pub(crate) fn have_trailers(&self) -> bool {
-        self.slices(0)
-            .all(|key| key.len() >= KEY_TRAILER_LEN && key[key.len() - KEY_TRAILER_LEN] < 2)
+        let start = |key: &[u8]| key.len().checked_sub(KEY_TRAILER_LEN);
+        self.slices(0).all(|key| start(key).is_some_and(|start| key[start] < 2))
     }
 
-    /// These keys without their trailers.
-    ///
-    /// # Panics
-    ///
-    /// If a key is shorter than its trailer.
+    /// Internal keys without their trailers.
     pub(crate) fn into_user_keys(self) -> Self {
         assert!(self.have_trailers(), "keys without trailers");
         Self { trailer_len: KEY_TRAILER_LEN, ..self }
-    }
-
-    /// The keys with their trailers again.
-    pub(crate) fn into_whole_keys(self) -> Self {
-        Self { trailer_len: 0, ..self }
     }
 
     /// Each key with the offset of its data block.

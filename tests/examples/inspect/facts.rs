@@ -123,17 +123,18 @@ fn long_ranges(keys: &Keys) -> Vec<u8> {
 }
 
 /// The keys without trailers, unless more whole keys pass their filters, and how many do not pass.
-fn without_trailers(reader: &Reader<'_>, keys: Keys) -> (Keys, usize) {
+fn without_trailers(reader: &Reader<'_>, whole: Keys) -> (Keys, usize) {
     let rejected = |keys: &Keys| {
         keys.iter().filter(|(offset, key)| !reader.key_may_match(*offset, key)).count()
     };
-    let of_whole = rejected(&keys);
-    if !keys.have_trailers() {
-        return (keys, of_whole);
+    let of_whole = rejected(&whole);
+    if !whole.have_trailers() {
+        return (whole, of_whole);
     }
-    let user_keys = keys.into_user_keys();
-    match rejected(&user_keys) {
-        of_user_keys if of_user_keys > of_whole => (user_keys.into_whole_keys(), of_whole),
-        of_user_keys => (user_keys, of_user_keys),
+    let mut keys = whole.into_user_keys();
+    let of_user_keys = rejected(&keys);
+    if of_user_keys > of_whole {
+        keys.trailer_len = 0;
     }
+    (keys, of_user_keys.min(of_whole))
 }

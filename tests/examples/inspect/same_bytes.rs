@@ -13,6 +13,9 @@ pub(crate) enum Choice {
     Tuned(usize),
 }
 
+/// No larger n is tried.
+const MAX_BITS_PER_KEY: usize = 1_000;
+
 /// A filter in a long range is as long as if it had this many keys, or longer.
 const LONG_MIN_KEYS: usize = 2_000;
 
@@ -53,31 +56,18 @@ impl Choice {
 pub(crate) fn choices(keys: &Keys, filter_block: &[u8]) -> Vec<Choice> {
     let reader = FilterBlockReader::new(BloomFilterPolicy::default(), filter_block);
     let Some(ranges) = ranges(keys, &reader) else { return Vec::new() };
-    // What fits has the same lengths and probes, and so the same bytes. Nothing is built before,
-    // since damaged offsets may be those of filters that need any memory.
-    let makes = |fitting: &Vec<Choice>| {
-        let first = fitting.first();
-        first.is_some_and(|of| keys.filter_block(of.builder(reader.base_lg())) == filter_block)
-    };
-    [Choice::Leveldb, Choice::Tuned]
-        .into_iter()
-        .map(|choice| fitting(choice, &ranges))
-        .filter(makes)
-        .flatten()
-        .collect()
-}
-
-fn fitting(choice: fn(usize) -> Choice, ranges: &[Range<'_>]) -> Vec<Choice> {
-    let Some((filter, hashes)) = ranges.first() else { return Vec::new() };
-    let (num_bits, num_keys) = (8 * (filter.len() - 1), choice(0).num_keys(hashes));
-    // Short filters have at least 64 bits, and tuned ones up to a twentieth less than their policy.
-    let least = num_bits.saturating_sub(64) / num_keys;
-    let most = match choice(0) {
-        Choice::Leveldb(_) => num_bits / num_keys,
-        Choice::Tuned(_) => num_bits / num_keys + num_bits / num_keys / 16 + 1,
-    };
-    let fits = |choice: &Choice| ranges.iter().all(|range| choice.fits(range));
-    (least..=most).map(choice).filter(fits).collect()
+    let mut choices = Vec::new();
+    for choice in [Choice::Leveldb, Choice::Tuned] {
+        // Nothing is built before all shapes fit, since damaged offsets can ask for any memory.
+        let fits = |choice: &Choice| ranges.iter().all(|range| choice.fits(range));
+        let fitting: Vec<_> = (0..=MAX_BITS_PER_KEY).map(choice).filter(fits).collect();
+        // Filters of the same shapes have the same bytes, so one choice tells of all.
+        let block = fitting.first().map(|of| keys.filter_block(of.builder(reader.base_lg())));
+        if block.is_some_and(|block| block == filter_block) {
+            choices.extend(fitting);
+        }
+    }
+    choices
 }
 
 /// The ranges with keys; `None` if one has no filter.
