@@ -9,6 +9,7 @@ use leveldb_filter::BloomFilterPolicy;
 
 include!(env!("RECIPE"));
 
+#[rustfmt::skip]
 #[link(name = "leveldb")]
 unsafe extern "C" {
     fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut c_void;
@@ -22,36 +23,13 @@ unsafe extern "C" {
     fn leveldb_writeoptions_destroy(options: *mut c_void);
     fn leveldb_readoptions_create() -> *mut c_void;
     fn leveldb_readoptions_destroy(options: *mut c_void);
-    fn leveldb_open(
-        options: *mut c_void,
-        path: *const c_char,
-        error: *mut *mut c_char,
-    ) -> *mut c_void;
+    fn leveldb_open(options: *mut c_void, path: *const c_char, error: *mut *mut c_char) -> *mut c_void;
     fn leveldb_close(db: *mut c_void);
-    fn leveldb_put(
-        db: *mut c_void,
-        options: *mut c_void,
-        key: *const u8,
-        key_len: usize,
-        value: *const u8,
-        value_len: usize,
-        error: *mut *mut c_char,
-    );
-    fn leveldb_get(
-        db: *mut c_void,
-        options: *mut c_void,
-        key: *const u8,
-        key_len: usize,
-        value_len: *mut usize,
-        error: *mut *mut c_char,
-    ) -> *mut c_void;
-    fn leveldb_compact_range(
-        db: *mut c_void,
-        start: *const u8,
-        start_len: usize,
-        end: *const u8,
-        end_len: usize,
-    );
+    fn leveldb_put(db: *mut c_void, options: *mut c_void, key: *const u8, key_len: usize,
+        value: *const u8, value_len: usize, error: *mut *mut c_char);
+    fn leveldb_get(db: *mut c_void, options: *mut c_void, key: *const u8, key_len: usize,
+        value_len: *mut usize, error: *mut *mut c_char) -> *mut c_void;
+    fn leveldb_compact_range(db: *mut c_void, start: *const u8, start_len: usize, end: *const u8, end_len: usize);
     fn leveldb_free(value: *mut c_void);
 }
 

@@ -60,52 +60,21 @@ fn the_next_key_has_the_form_of_its_key() {
 /// Paths; the exit status; and parts of lines that are printed.
 type Case = (&'static [&'static str], u8, &'static [&'static str]);
 
+#[rustfmt::skip]
 const CASES: [Case; 9] = [
-    (
-        &["databases/sequence"],
-        0,
-        &["absent keys that pass      59.3%", "bytes of filters           8,310"],
-    ),
-    (
-        &["tables"],
-        0,
-        &[
-            "9 tables (1 without filters), 10,469 entries, leveldb.BuiltinBloomFilter, \
-             leveldb.BuiltinBloomFilter2: 155 filters, 10.7 bits per entry",
-            "Each entry passes its filter. \
-             BloomFilterPolicy::new(10) makes other bytes for 2 of 7 tables.",
-        ],
-    ),
-    (
-        &["tables/db_snappy_no_filter.ldb"],
-        0,
-        &[
-            "1 table (1 without filters), 1,500 entries",
-            "                        tuned(), long ranges",
-        ],
-    ),
+    (&["databases/sequence"], 0, &["absent keys that pass      59.3%", "bytes of filters           8,310"]),
+    (&["tables"], 0, &[
+        "9 tables (1 without filters), 10,469 entries, leveldb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2: 155 filters, 10.7 bits per entry",
+        "Each entry passes its filter. BloomFilterPolicy::new(10) makes other bytes for 2 of 7 tables."]),
+    (&["tables/db_snappy_no_filter.ldb"], 0, &["1 table (1 without filters), 1,500 entries", "                        tuned(), long ranges"]),
     (&["tables/table_empty.ldb"], 0, &["absent keys that pass          -                      -"]),
     (&["databases/own_policy"], 0, &["its filters are of the policy \"example.OwnFilter\""]),
-    (
-        &["databases/prefix_filters"],
-        1,
-        &[
-            "its filters reject 1,213 of 1,213 entries",
-            "2,426 of 2,426 entries do not pass. \
-             BloomFilterPolicy::new(n) makes other bytes for 2 of 2 tables.",
-        ],
-    ),
-    (
-        &["databases/rocksdb", "databases/counters/000009.ldb"],
-        1,
-        &[
-            "not a LevelDB table, or a truncated one",
-            "2 tables (1 unreadable), 251 entries, leveldb.BuiltinBloomFilter2: 5 filters, \
-             10.1 bits per entry",
-        ],
-    ),
+    (&["databases/prefix_filters"], 1, &["its filters reject 1,213 of 1,213 entries",
+        "2,426 of 2,426 entries do not pass. BloomFilterPolicy::new(n) makes other bytes for 2 of 2 tables."]),
+    (&["databases/rocksdb", "databases/counters/000009.ldb"], 1, &["not a LevelDB table, or a truncated one",
+        "2 tables (1 unreadable), 251 entries, leveldb.BuiltinBloomFilter2: 5 filters, 10.1 bits per entry"]),
     (&["databases"], 1, &["holds no table (.ldb, .sst)"]),
-    (&["tables", "none"], 1, &["No such file or directory (os error 2)"]),
+    (&["none"; 9], 1, &["No such file or directory (os error 2)", "and 4 more"]),
 ];
 
 #[test]
@@ -120,13 +89,6 @@ fn each_case_has_its_words_and_its_exit_status() {
         }
         assert_eq!(report.exit_status(), status, "{places:?}: {lines:#?}");
     }
-}
-
-#[test]
-fn five_paths_are_named_and_the_others_counted() {
-    let paths: Vec<_> = (0..9).map(|i| golden(&i.to_string())).collect();
-    let lines = Report::of(&paths).lines();
-    assert_eq!((lines.len(), lines.last().map(String::as_str)), (6, Some("and 4 more")));
 }
 
 #[test]
