@@ -24,7 +24,7 @@
 //! |---|---|
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | write filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
-//! | read filter blocks | [`FilterBlockReader`] |
+//! | read filter blocks | [`FilterBlockReader`]; [before a table's index](recipes#a-table-with-one-filter) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`HashPolicy::key_hashes`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
@@ -34,7 +34,7 @@
 //! | divide the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [if lookups find their keys](recipes#memory-for-levels) |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
-//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; of a [given length](BloomFilterShape::new) |
+//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; of a [given size](recipes#a-memtables-budget) |
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!

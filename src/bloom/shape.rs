@@ -27,13 +27,14 @@ pub struct BloomFilterShape {
 impl BloomFilterShape {
     /// Describes filters of a given length in bytes, the byte for the number of probes included.
     ///
-    /// For a memtable with a budget in bytes:
+    /// Some lengths are bad for keys that end in a counter, for example 64 KiB. For a filter with a
+    /// budget in bytes, [let a tuned policy choose](crate::recipes#a-memtables-budget).
     ///
     /// ```
     /// use leveldb_filter::{AtomicBloomFilter, BloomFilterShape};
-    /// let filter = AtomicBloomFilter::new(BloomFilterShape::new(64 << 10, 6));
+    /// let filter = AtomicBloomFilter::new(BloomFilterShape::new(65_510, 8));
     /// assert!(!filter.insert(b"apple"));
-    /// assert_eq!(filter.into_filter().as_bytes().len(), 65_536);
+    /// assert_eq!(filter.into_filter().as_bytes().len(), 65_510);
     /// ```
     ///
     /// # Panics

@@ -2,11 +2,18 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
+const RECIPES: &str = include_str!("../../src/recipes.md");
+const ACCURACY: &str = include_str!("../accuracy.md");
+
 /// The cells of the recipes' table with this head, without the line below it.
 fn rows_below(head: &str) -> Vec<Vec<&'static str>> {
-    const RECIPES: &str = include_str!("../../src/recipes.md");
-    let table = RECIPES.find(&format!("| {head} |")).expect("a table");
-    let lines = RECIPES[table..].lines().map_while(|line| line.strip_prefix('|'));
+    table_in(RECIPES, head)
+}
+
+/// The cells of a text's first table with this head, without the line below it.
+fn table_in(text: &'static str, head: &str) -> Vec<Vec<&'static str>> {
+    let table = text.find(&format!("| {head} |")).expect("a table");
+    let lines = text[table..].lines().map_while(|line| line.strip_prefix('|'));
     let cells = lines.map(|line| line.trim_end_matches('|').split('|').map(str::trim).collect());
     cells.filter(|cells: &Vec<_>| !cells[0].starts_with("---")).collect()
 }
@@ -36,5 +43,42 @@ fn rates_take_the_bits_per_key_that_the_docs_give() {
             let found = millibits.map_or("none".into(), |m| format!("{}.{}", m / 10, m % 10));
             assert_eq!(*bits, found, "{rate}% of {num_keys} keys");
         }
+    }
+}
+
+/// Whether a cell is the percentage, rounded to the cell's digits.
+fn assert_rounds_to(cell: &str, percentage: &str) {
+    let digits = cell.trim_end_matches('%').split('.').nth(1).map_or(0, str::len);
+    let percent: f64 = percentage.trim_end_matches('%').parse().expect("a number");
+    assert_eq!(cell, format!("{percent:.digits$}%"));
+}
+
+#[test]
+fn rates_of_counters_are_those_of_the_accuracy_tables() {
+    let [bits, counters, random] = &rows_below("bits per key, tuned")[..] else { panic!("3 rows") };
+    let known = table_in(ACCURACY, "bits per key");
+    let known = known.iter().filter(|row| bits[1..].contains(&row[0])).collect::<Vec<_>>();
+    assert_eq!(known.len(), bits.len() - 1);
+    for (i, row) in (1..).zip(known) {
+        assert_eq!(row[0], bits[i]);
+        assert_rounds_to(random[i], row[2]);
+        assert_rounds_to(counters[i], row[4]);
+    }
+}
+
+#[test]
+fn rates_of_digits_are_those_of_the_accuracy_tables() {
+    let [num_keys, digits, others] = &rows_below("keys of one filter")[..] else {
+        panic!("3 rows")
+    };
+    let (_, known) = ACCURACY.split_once("## Equal hashes").expect("a section");
+    let known = table_in(known, "keys");
+    let policy = BloomFilterPolicy::new(10).tuned();
+    for ((num_keys, digits), other) in num_keys.iter().zip(digits).zip(others).skip(1) {
+        let row = known.iter().find(|row| row[..2] == ["16 decimal digits", num_keys]);
+        assert_rounds_to(digits, row.expect("a row")[2]);
+        let num_keys = num_keys.replace(',', "").parse().expect("a number");
+        let rate = policy.shape(num_keys).measure_false_positive_rate(num_keys);
+        assert_rounds_to(other, &format!("{}%", 100.0 * rate));
     }
 }
