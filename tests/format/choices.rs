@@ -191,10 +191,17 @@ fn policies_for_few_keys_give_many_keys_about_what_those_need() {
     let few = [(1, 1), (1, 3), (40, 9), (500, 40), (3, 700)];
     for (run, budget) in few.into_iter().flat_map(|run| (3..28).map(move |lg| (run, 1 << lg))) {
         for other in [(10, 20_000), (1, 2_000)] {
-            for policy in policies(budget, &[run, other])[..1].iter().flatten() {
+            let what = format!("{run:?} and {other:?} in {budget}");
+            let [few, many] = policies(budget, &[run, other])[..] else { panic!("two") };
+            if let Some(policy) = few {
                 let own = policy.shape(run.1).filter_len();
                 let len = policy.shape(2_000).filter_len();
-                assert!(len <= own.max(10_000), "{run:?} and {other:?} in {budget}: {own} {len}");
+                assert!(len <= own.max(10_000), "{what}: {own} {len}");
+            }
+            // As LevelDB's filter, unless bytes are left over.
+            for policy in many.iter().filter(|policy| policy.millibits_per_key() < 30_000) {
+                assert_eq!(policy.shape(2), policy.with_min_keys(2).shape(1), "{what}");
+                assert!(policy.shape(2).filter_len() <= 9, "{what}: {policy:?}");
             }
         }
     }
