@@ -118,6 +118,18 @@ fn changing_a_filter_allocates_nothing() {
     });
 }
 
+#[test]
+fn a_tables_only_filter_is_not_copied() {
+    let mut builder = FilterBlockBuilder::with_base_lg(POLICY, 63);
+    for key in keys(30_000) {
+        builder.add_key(&key);
+    }
+    let filter_len = POLICY.shape(30_000).filter_len();
+    // The counting allocator cannot grow a block in place.
+    let peak = peak_bytes(|| drop(builder.finish()));
+    assert!(peak < 2 * filter_len + 100, "{peak} bytes for a filter of {filter_len}");
+}
+
 /// Growing a filter block for each filter alone would copy all earlier filters every time.
 #[test]
 fn a_filter_block_takes_few_allocations_for_many_filters() {
