@@ -59,7 +59,6 @@ fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
         let [leveldb, tuned] =
             [policy, policy.tuned()].map(|policy| false_positive_rate(policy, num_keys, effort));
         let keys = f64::from(u32::try_from(num_keys).expect("few"));
-        #[expect(clippy::disallowed_methods, reason = "the limit of a test")]
         let limit = (1.06 * (14.0 / keys).exp()).min(1.5);
         let error = tuned.standard_error.hypot(limit * leveldb.standard_error);
         let line = format!(

@@ -176,13 +176,11 @@ fn of_counters(sizes: &[usize]) -> [Spread; 2] {
 
 /// The numbers of keys for the points of the figure.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "10 to a million")]
-#[expect(clippy::disallowed_methods, reason = "decides no filter")]
 pub(crate) fn of_figure() -> impl Iterator<Item = usize> {
     (POINTS..=6 * POINTS).map(|i| 10f64.powf(f64::from(i) / f64::from(POINTS)).round() as usize)
 }
 
 /// `(1 - e^(-kn/m))^k`, the same for every number of keys.
-#[expect(clippy::disallowed_methods, reason = "decides no filter")]
 pub(crate) fn textbook() -> f64 {
     let (probes, bits_per_key) = (f64::from(NUM_PROBES), f64::from(BITS_PER_KEY));
     (1.0 - (-probes / bits_per_key).exp()).powf(probes)
