@@ -50,10 +50,10 @@ fn every_flipped_bit_of_blocks_is_noticed() {
 #[test]
 fn damaged_footers_and_filter_blocks_of_right_checksums_make_nothing_panic() {
     let mut below = drawn(2);
-    for name in TABLES {
+    for name in &TABLES[..2] {
         let file = read_golden(name);
         let old = filter_block(&file);
-        for i in 0..67 {
+        for i in 0..100 {
             let mut damaged = file.clone();
             damaged[file.len() - 1 - below(48)] ^= 1 << below(8);
             let _ = Facts::of(&damaged);
