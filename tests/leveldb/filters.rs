@@ -72,8 +72,8 @@ impl Tally {
 #[ignore = "needs g++ and LevelDB's library"]
 fn filters_are_created_byte_for_byte() {
     for (cases, bits_per_key, keys) in [
-        (1_500, 0..=100_u32, any_keys(100)),
-        (40, 0..=100, many_keys(0..=50_000)),
+        (750, 0..=100_u32, any_keys(100)),
+        (20, 0..=100, many_keys(0..=50_000)),
         // Megabytes.
         (1, 90..=100, many_keys(750_000..=1_000_000)),
     ] {
@@ -92,8 +92,8 @@ fn filters_are_created_byte_for_byte() {
 #[ignore = "needs g++ and LevelDB's library"]
 fn filters_of_every_kind_are_read_by_leveldb() {
     for (cases, num_lookups, present, absent) in [
-        (1_250, 250_000, any_keys(300), any_keys(300)),
-        (60, 1_000_000, many_keys(500..=60_000), many_keys(0..=50_000)),
+        (625, 100_000, any_keys(300), any_keys(300)),
+        (30, 400_000, many_keys(500..=60_000), many_keys(0..=50_000)),
     ] {
         let tally = Tally::default();
         check(cases, (any_policy(), present, absent), |leveldb, (policy, present, absent)| {
@@ -109,10 +109,10 @@ fn filters_of_every_kind_are_read_by_leveldb() {
 #[ignore = "needs g++ and LevelDB's library"]
 fn arbitrary_filters_get_leveldbs_answers() {
     for (cases, num_lookups, filter, keys) in [
-        (1_000, 125_000, any_filter(0..=100), any_keys(300)),
-        (1_000, 125_000, any_filter(0..=5_000), any_keys(300)),
+        (500, 50_000, any_filter(0..=100), any_keys(300)),
+        (500, 50_000, any_filter(0..=5_000), any_keys(300)),
         // Megabytes.
-        (30, 200_000, any_filter((8 << 20) + 2..=16 << 20), many_keys(0..=50_000)),
+        (15, 80_000, any_filter((8 << 20) + 2..=16 << 20), many_keys(0..=50_000)),
     ] {
         let tally = Tally::default();
         check(cases, (filter, keys), |leveldb, (filter, keys)| {

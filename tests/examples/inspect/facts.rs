@@ -71,7 +71,9 @@ impl BloomFilters {
     fn of(Filters { policy_name, contents }: Filters<'_>, keys: Keys) -> Self {
         let reader = Reader::new(BloomFilterPolicy::default(), &contents);
         let (keys, num_rejected) = without_trailers(&reader, keys);
-        let filters = (0..reader.num_filters() as u64).filter_map(|index| {
+        let last = u64::MAX >> reader.base_lg();
+        let indices = (0..reader.num_filters() as u64).take_while(|&index| index <= last);
+        let filters = indices.filter_map(|index| {
             reader.filter(index << reader.base_lg()).filter(|filter| !filter.is_empty())
         });
         let (mut num_filters, mut num_bits) = (0, 0_u64);
