@@ -15,7 +15,6 @@ mod same_bytes;
 
 mod tables {
     mod damaged;
-    mod golden;
     mod inspect;
     mod long_ranges;
 }

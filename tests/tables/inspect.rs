@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use crate::absent::next_key;
+use crate::common::table::Table;
+use crate::common::table::replace::with_filter_block;
 use crate::facts::{Facts, Figures, TableFilters};
 use crate::report::Report;
 use crate::request::Request;
@@ -13,7 +15,7 @@ use crate::{golden, read_golden};
 /// pass, and the bytes of the filter block.
 type Known = (&'static str, usize, usize, usize, (usize, usize, usize));
 
-const KNOWN: [Known; 11] = [
+const KNOWN: [Known; 13] = [
     ("tables/db_bloom10.ldb", 3_685, 32, 10, (3_685, 45, 4_911)),
     ("tables/db_bloom10_large_values.ldb", 24, 24, 9, (24, 5, 457)),
     ("tables/db_bloom16_block1k.ldb", 600, 9, 16, (600, 1, 1_250)),
@@ -24,21 +26,28 @@ const KNOWN: [Known; 11] = [
     ("databases/classic_level/000005.ldb", 3_000, 34, 10, (3_000, 24, 3_942)),
     ("databases/counters/000012.ldb", 251, 5, 10, (234, 109, 363)),
     ("databases/goleveldb_base_lg_16/000004.ldb", 4_016, 2, 10, (4_016, 42, 5_036)),
+    ("databases/long_prefixes/000005.ldb", 3_000, 4, 10, (1, 0, 3_795)),
+    ("databases/reverse_comparator/000005.ldb", 1_501, 7, 10, (1, 0, 1_926)),
     ("databases/sequence/000005.ldb", 6_000, 89, 10, (2_980, 1_768, 8_310)),
 ];
 
 #[test]
-fn facts_are_those_of_an_independent_reader() {
+fn facts_are_those_of_an_independent_reader_and_blocks_are_rebuilt_byte_for_byte() {
     for (name, num_entries, num_filters, bits_per_key, figures) in KNOWN {
         let facts = Facts::of(&read_golden(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
-        let TableFilters::Bloom(filters) = facts.filters else { panic!("{name}: no filters") };
+        let filters = match facts.filters {
+            TableFilters::Bloom(filters) => filters,
+            TableFilters::Damaged(why) => panic!("{name}: {why}"),
+            _ => panic!("{name}: no filters"),
+        };
         assert_eq!((facts.num_entries, filters.num_filters), (num_entries, num_filters), "{name}");
+        // A choice is one whose filter block, made of the table's keys, has the same bytes.
         assert_eq!(filters.choices.first(), Some(&Choice::Leveldb(bits_per_key)), "{name}");
+        assert_eq!(filters.num_rejected, 0, "{name}");
         let (absent, passing, bytes) = figures;
         let [today, tuned] = filters.figures;
         assert_eq!(today, Figures { absent, passing, bytes }, "{name}");
-        assert!(tuned.absent == absent && tuned.passing <= passing, "{name}");
-        assert_eq!(filters.num_rejected, 0, "{name}");
+        assert!(tuned.absent == absent && tuned.passing <= passing.max(absent / 50), "{name}");
     }
 }
 
@@ -104,4 +113,26 @@ fn arguments_are_paths_or_wrong() {
     for wrong in [&[][..], &["--"], &["-a"], &["a", "--add"]] {
         assert_eq!(parse(wrong), Err("usage: inspect [--] PATH..."), "{wrong:?}");
     }
+}
+
+#[test]
+fn filter_blocks_up_to_the_length_of_the_old_one_take_its_place() {
+    let filters = |file: &[u8]| {
+        let filters = Table::open(file).and_then(|table| table.filters());
+        filters.ok().flatten().map(|filters| filters.contents.into_owned())
+    };
+    for (name, ..) in KNOWN {
+        let file = read_golden(name);
+        let old = filters(&file).unwrap_or_else(|| panic!("{name}: no filters"));
+        let less = with_filter_block(&file, b"less").unwrap_or_else(|| panic!("{name}: no room"));
+        assert_eq!((less.len(), filters(&less)), (file.len(), Some(b"less".to_vec())), "{name}");
+        // The zeros after a shorter one are room.
+        for file in [&file, &less] {
+            assert!(
+                with_filter_block(file, &old).and_then(|new| filters(&new)) == Some(old.clone())
+            );
+            assert!(with_filter_block(file, &vec![7; old.len() + 64]).is_none(), "{name}");
+        }
+    }
+    assert!(with_filter_block(&read_golden("tables/db_snappy_no_filter.ldb"), b"").is_none());
 }

@@ -43,10 +43,6 @@ impl Keys {
         Ok(keys)
     }
 
-    pub(crate) fn num_blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
