@@ -13,12 +13,12 @@ pub use reader::FilterBlockReader;
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
-/// The calls must match the regular expression `(start_block add_key*)* finish`: `start_block` with
-/// the file offset of a data block, past the 5-byte trailer of the block before, then `add_key` for
-/// each entry of the data block. [`FilterBlockReader`] shows the bytes.
+/// The calls must match the regular expression `add_key* (start_block add_key*)* finish`:
+/// `start_block` with the file offset of a data block, past the 5-byte trailer of the block before,
+/// then `add_key` for each entry of the data block. [`FilterBlockReader`] shows the bytes.
 ///
 /// `start_block` may also follow the last data block, with the offset after it. LevelDB does so,
-/// and if the last data block is long, its filter block then ends in offsets of empty filters.
+/// and if the last data block is long, the filter block then ends in offsets of empty filters.
 ///
 /// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
 /// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, `start_block`, `add_key`,
@@ -100,7 +100,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// [tuned](crate::BloomFilterPolicy::tuned) policy. LevelDB since 1.18 reads the blocks.
     ///
     /// A filter works well if it has many keys. LevelDB builds a filter for each 2 KiB of the file,
-    /// which has few keys if values are large. Here each filter covers a longer range:
+    /// so its filters have few keys if values are large. Here each filter covers a longer range:
     ///
     /// - **Range.** 512 KiB at first. [`start_block`](Self::start_block) doubles the range, for the
     ///   whole table, until the first filter has 4,000 keys or the table ends. Once a filter has
@@ -113,9 +113,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
     ///
-    /// Length and versions need [hashes](FilterPolicy::by_hash). Without hashes, every key counts
-    /// each time, and small filters are short, so they match many absent keys that end in a
-    /// counter.
+    /// The last two need [hashes](FilterPolicy::by_hash). Without hashes, every key counts each
+    /// time, and small filters are short, so they match many absent keys that end in a counter.
     ///
     /// A lookup in a long filter touches up to one cache line per probe, instead of one or two in
     /// all.

@@ -55,16 +55,16 @@ pub trait FilterPolicy: Send + Sync {
     /// Returns this policy as a [`HashPolicy`] if it needs only hashes of keys. Must always return
     /// `Some` or always `None`; returns `None` unless overridden.
     ///
-    /// With hashes, builders keep 4 bytes of each key, and a lookup in many tables hashes its key
-    /// only once.
+    /// With hashes, builders keep 4 bytes per key, and a lookup in many tables hashes its key only
+    /// once.
     #[inline]
     fn by_hash(&self) -> Option<&dyn HashPolicy> {
         None
     }
 }
 
-/// A [`FilterPolicy`] that needs only a key's hash, not the key itself. Builders and readers get it
-/// from [`FilterPolicy::by_hash`].
+/// The methods of a policy that needs only a key's hash, not the key itself. Builders and readers
+/// get them from [`FilterPolicy::by_hash`].
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, BloomHash, HashPolicy};

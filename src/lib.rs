@@ -5,7 +5,7 @@
 //! LevelDB builds one filter for each 2 KiB of a table. These filters can match nearly every absent
 //! key if keys end in a counter and their length is a multiple of 4. Tuned filters built with
 //! [`FilterBlockBuilder::with_long_ranges`] match about 1% of absent keys on average, as
-//! `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them:
+//! `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them.
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -24,7 +24,7 @@
 //! |---|---|
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | write filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
-//! | read filter blocks | [`FilterBlockReader`]; [before a table's index](recipes#a-table-with-one-filter) |
+//! | read filter blocks | [`FilterBlockReader`]; [without reading the index](recipes#a-table-with-one-filter) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`HashPolicy::key_hashes`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
@@ -38,23 +38,23 @@
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
-//! **Verify a filter block's checksum** before you [read it](FilterBlockReader). Every entry of a
-//! table [counts](FilterBlockBuilder::add_key), deletions included. Filters contain user keys. If
-//! your engine's keys end in LevelDB's trailer, build filter blocks with [`InternalKeyPolicy`],
-//! which drops it; pass user keys to everything else. If the engine's comparator ignores part of a
-//! key, [wrap a policy](FilterPolicy#wrappers).
+//! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
+//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters contain user
+//! keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
+//! [`InternalKeyPolicy`], which drops it; pass user keys to everything else. If the engine's
+//! comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!
 //! The crate is `no_std`. It needs an allocator, and atomics with compare-and-swap for `Arc` and
-//! [`AtomicBloomFilter`]. It runs on WebAssembly, and writes the same bytes on every platform.
+//! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform.
 //!
-//! Bytes and answers are the same as in LevelDB 1.23 on 64-bit machines, and in every version since
-//! 1.18. This crate differs only where C++ leaves the outcome undefined or loses keys:
+//! Bytes and answers equal LevelDB's on 64-bit machines, from version 1.18 to 1.23. This crate
+//! differs only where C++ leaves the outcome undefined or loses keys, and where you ask for it:
 //!
 //! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
 //! - An internal key that is too short for a trailer is used whole.
-//! - [`FilterBlockBuilder`] panics if a block offset goes back to a finished filter, or if the
+//! - [`FilterBlockBuilder`] panics if a block offset belongs to a finished filter, or if the
 //!   filters reach 4 GiB.
 //! - A policy panics if a filter's bits overflow a `usize`.
 //!

@@ -24,7 +24,7 @@ use crate::{BloomHash, bloom_hash};
 /// use std::sync::RwLock;
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let shape = BloomFilterPolicy::new(10).shape(4_096); // room for 4,096 keys until a flush
+/// let shape = BloomFilterPolicy::new(10).tuned().shape(4_096); // 4,096 keys until a flush
 /// let filter = AtomicBloomFilter::new(shape);
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {

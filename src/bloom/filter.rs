@@ -210,7 +210,7 @@ pub(super) fn parse(filter: &[u8]) -> Result<(&[u8], u8), InvalidFilter> {
     }
 }
 
-/// Filters are equal if their bytes are, in whatever buffers.
+/// Filters are equal if their bytes are, whatever their buffers.
 impl<B: AsRef<[u8]>, C: AsRef<[u8]>> PartialEq<BloomFilter<C>> for BloomFilter<B> {
     fn eq(&self, other: &BloomFilter<C>) -> bool {
         self.as_bytes() == other.as_bytes()

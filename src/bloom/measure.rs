@@ -10,9 +10,10 @@ use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
 use crate::BloomHash;
 
-/// The fewest lookups, many because small filters differ from each other, and the most, which low
-/// rates need.
+/// The fewest lookups, because small filters differ from each other.
 const MIN_LOOKUPS: u32 = 1 << 21;
+
+/// The most lookups, which low rates need.
 const MAX_LOOKUPS: u32 = 1 << 26;
 
 /// With this many matches, the standard error of a rate is 0.8%.
@@ -22,13 +23,12 @@ impl BloomFilterShape {
     /// Measures which share of absent random keys match in filters of this shape with `num_keys`
     /// random keys, such as 0.01 for 1%.
     ///
-    /// Simulates: makes filters, and looks up other keys. Each call uses the same keys. The result
-    /// is right for any shape, including large filters, for which the textbook's formula is too
-    /// low.
+    /// Builds filters, and looks up other keys. Each call uses the same keys. The result is right
+    /// for any shape, including large filters, for which the textbook's formula is too low.
     ///
     /// The standard error is about 1% for rates above 0.02%. For far lower rates, only the order of
     /// magnitude is right, or the result is 0. Takes some 20 ms, but seconds for low rates or large
-    /// filters, and the memory of one filter.
+    /// filters. Needs the memory of one filter.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         // More keys would set no further bit.

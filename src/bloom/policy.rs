@@ -80,13 +80,12 @@ impl BloomFilterPolicy {
 
     /// Gives each filter a length and a number of probes with few false positives.
     ///
-    /// Recommended, with [long ranges](crate::FilterBlockBuilder::with_long_ranges), which do more.
-    /// Overrides [`with_num_probes`](Self::with_num_probes).
+    /// Recommended, with [long ranges](crate::FilterBlockBuilder::with_long_ranges), which help
+    /// even more. Overrides [`with_num_probes`](Self::with_num_probes).
     ///
     /// Because of [known flaws](https://github.com/facebook/rocksdb/issues/4120), some of LevelDB's
     /// filters match many absent keys next to present keys. Among tuned filters of 2,000 keys or
-    /// more, few do, as `tests/accuracy.md` in
-    /// the repository shows.
+    /// more, few do, as `tests/accuracy.md` in the repository shows.
     ///
     /// A tuned filter takes as many bytes as LevelDB's or slightly fewer. Large filters of random
     /// keys mostly have fewer false positives than LevelDB's, and filters of few keys may have
@@ -133,8 +132,8 @@ impl BloomFilterPolicy {
     /// 40 with [tuned](Self::tuned): a filter then takes at least 50 bytes at 10 bits per key.
     /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
     ///
-    /// Keeps the larger number if the policy has one already, as policies of `for_runs` and
-    /// `for_false_positive_rate` may. These two do not count the bytes that a later call adds.
+    /// If the policy has a number already, for example from `for_runs`, the larger number counts.
+    /// `for_runs` and `for_false_positive_rate` do not include bytes that a later call adds.
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
@@ -146,8 +145,8 @@ impl BloomFilterPolicy {
     /// The expectation is for random keys. Other keys, above all digits and counters, can match far
     /// more often, at low rates hundreds of times as often. Try the policy with your own keys.
     ///
-    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and [counts
-    /// the keys of a small filter as more](Self::with_min_keys). So it suits larger filters, too.
+    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and [sizes
+    /// small filters for more keys](Self::with_min_keys), so it also suits larger filters.
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
     /// because `num_keys / 2^32` of absent keys [share a key's
@@ -171,8 +170,8 @@ impl BloomFilterPolicy {
     /// an absent key has about the fewest false positives. Returns a [tuned](Self::tuned) policy
     /// for each run.
     ///
-    /// The runs' false-positive rates, each times its weight, add up. Bytes go where they remove
-    /// most of the sum, [as in
+    /// A lookup costs the sum of the runs' false-positive rates, each times its weight. Bytes go
+    /// where they remove most of the sum, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store).
     /// For random keys, three levels, each with ten times the keys of the level above, have about
     /// 2.2 times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0
@@ -183,12 +182,12 @@ impl BloomFilterPolicy {
     /// hardly help, because nearly all remaining false positives are equal hashes. Takes tens of
     /// microseconds for each run.
     ///
-    /// A filter of fewer keys than its run's `keys_per_filter` takes no more bytes than were
-    /// counted. For runs below 2,000 keys per filter, policies have the bits per key that 2,000
-    /// keys of the run would get, and [count the keys of a small filter as
-    /// more](Self::with_min_keys). With long ranges every filter takes the bytes of 2,000 keys or
-    /// more, so there give at least 2,000 as `keys_per_filter`. The recipe says [how to count
-    /// filters and when to divide again](crate::recipes#memory-for-levels).
+    /// A filter with fewer keys than its run's `keys_per_filter` takes no more bytes than a full
+    /// filter. For runs below 2,000 keys per filter, policies have the bits per key that 2,000 keys
+    /// of the run would get, and [size small filters for more keys](Self::with_min_keys). With long
+    /// ranges every filter takes the bytes of 2,000 keys or more, so give at least 2,000 as
+    /// `keys_per_filter`. The recipe says [how to count filters and when to divide
+    /// again](crate::recipes#memory-for-levels).
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let sizes = shaping::sizes_for_runs(total_len, runs).into_iter();

@@ -19,13 +19,12 @@ use crate::{FilterKey, FilterPolicy};
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
 /// corrupt filter may reject keys that it contains. If the checksum is wrong, read the table
 /// without filters. Readers never panic, overflow or allocate on any bytes. Lookups in malformed
-/// parts answer `true`. Two of these answers differ from LevelDB's: for a `base_lg` of 64 or more,
-/// which is undefined in C++, and for equal offsets outside the filters, which mean "no keys" in
-/// C++.
+/// parts answer `true`. LevelDB differs in two cases: a `base_lg` of 64 or more is undefined in
+/// C++, and equal offsets outside the filters mean "no keys".
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
-/// // A filter of `pear` at 0, the array of its offset at 9, and 2 KiB.
+/// // A filter of `pear` at 0, its offset at 9, and `base_lg` 11, which is 2 KiB.
 /// let block = b"\xa8\0\0\0\x54\0\0\0\x06\0\0\0\0\x09\0\0\0\x0b";
 /// let reader = FilterBlockReader::new(BloomFilterPolicy::new(10), block);
 /// assert!(reader.key_may_match(0, b"pear") && !reader.key_may_match(0, b"fig"));
@@ -88,8 +87,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         contents.get(..array_offset)?.get(start..limit)
     }
 
-    /// Returns the base-2 logarithm of the length in bytes of the file ranges that share a filter.
-    /// Below 64, and 0 if the block is malformed.
+    /// Returns the base-2 logarithm of the bytes of the file that each filter covers. Below 64, and
+    /// 0 if the block is malformed.
     #[must_use]
     pub fn base_lg(&self) -> u8 {
         self.footer.unwrap_or_default().base_lg

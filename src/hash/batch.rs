@@ -23,7 +23,7 @@ const CLASSES: usize = 8;
 ///
 /// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing. For lookups
 /// in filter blocks use the policy's [`key_hashes`](crate::HashPolicy::key_hashes), since another
-/// policy may hash otherwise.
+/// policy may hash differently.
 ///
 /// # Panics
 ///

@@ -85,7 +85,7 @@ impl PreparedShape {
 
 /// [`PreparedShape::may_match`] for a single lookup in a filter; `bits` is not empty.
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
-    // One length instead of two, in one register, because hashes reach no further.
+    // One length instead of two, in one register, because no hash points beyond it.
     let bits = &bits[..bits.len().min(MAX_BYTES)];
     PreparedShape::new(bits.len(), count).may_match(|index| bits.get(index).copied(), hash)
 }

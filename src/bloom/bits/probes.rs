@@ -44,7 +44,7 @@ impl PreparedShape {
     }
 }
 
-/// The probes of a key, from a certain one on.
+/// The probes of a key, from a given probe on.
 #[derive(Clone, Copy)]
 pub(super) struct ProbeSeq {
     pub(super) delta: u32,

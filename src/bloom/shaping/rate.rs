@@ -1,20 +1,20 @@
-//! The false-positive rate of this format: one closed form, which every choice of a shape asks.
+//! The false-positive rate of this format: one closed form for random keys, which every choice of a
+//! shape uses.
 //!
-//! It is that of random keys. The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's
-//! probes to be independent. Here all come from one 32-bit hash `h`, and there are three more ways
-//! to match:
+//! The textbook's `(1 - e^(-probes * keys / bits))^probes` takes a key's probes to be independent.
+//! Here all come from one 32-bit hash `h`, and there are three more ways to match:
 //!
 //! - A query has the hash of a key: `keys / 2^32`.
-//! - A query has the probes of a key, mostly in one order or the other: about `2 * keys / bits^2`,
-//!   since two probes decide the others.
+//! - A query has the probes of a key, mostly in the same or the reverse order: about `2 * keys /
+//!   bits^2`, since two probes decide the others.
 //! - Third probes, `h + 2 * rotr(h, 17)`, are `65537 * v` for one of 196,606 values `v` only. In a
 //!   filter of more bits they fall on few bits, which are mostly set, and some queries have their
 //!   other probes there, too.
 //!
-//! The form is 5% off in the mean of 95 measured rates, of tuned lengths for 30,000 to a million
-//! keys, and 9% in that of 195, of 1 to 32 keys. The textbook is up to 3.6 times too low for the
-//! former, and thousands of times for the latter. A simulation is right for any shape, but takes
-//! 20 ms.
+//! The form is off by 5% on average over 95 measured rates (tuned lengths, 30,000 to a million
+//! keys), and by 9% over 195 (1 to 32 keys). The textbook's formula is up to 3.6 times too low for
+//! the many keys, and thousands of times for the few. A simulation is right for any shape, but
+//! takes 20 ms.
 
 use crate::bloom::shape::{NUM_HASHES, float};
 
@@ -47,9 +47,9 @@ impl ThirdProbes {
             return None;
         }
         // One hash in 2^17 has a given value in the middle third. Towards both ends that share
-        // falls to 0 in a straight line, so of the other values a key expected `t * a` times leaves
-        // e^(-t * a) unset, with t from 0 to 1. The averages are the integrals over t, by hashes
-        // weighted with t.
+        // falls to 0 in a straight line, so another value, expected `t * a` times with t from 0 to
+        // 1, stays unset with probability e^(-t * a). The averages are the integrals over t, by
+        // hashes weighted with t.
         let a = keys / 131072.0;
         let hit = probability_of_hit(a);
         let by_value = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
@@ -76,7 +76,7 @@ impl Rates {
         let probes = f64::from(num_probes);
         let (unset, all_set) = match &self.third {
             Some(ThirdProbes { share, by_value, by_hash }) if num_probes > 2 => {
-                // Of bits where no third probes go.
+                // Bits where no third probes go.
                 let others = power(self.unset_by_one, num_probes - 1);
                 let unset = others * (1.0 - share * (1.0 - by_value));
                 let third = 1.0 - others * by_hash;

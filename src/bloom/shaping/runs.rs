@@ -37,7 +37,7 @@ pub struct SortedRun {
     pub num_filters: usize,
     /// Roughly how many keys each filter has.
     pub keys_per_filter: usize,
-    /// How many lookups ask this run for a key that it does not contain, relative to other runs.
+    /// How many lookups search this run for a key that it does not contain, relative to other runs.
     pub weight: u32,
 }
 
@@ -71,7 +71,7 @@ fn millibits_to_divide_rate_by(x: u64) -> u64 {
 ///
 /// Tries two rules and keeps the one with the lower expected sum: the optimum of the module's
 /// header, and equal bits for all keys. The former can be worse if filters are so small that they
-/// have LevelDB's least length of 64 bits, which it does not consider.
+/// have LevelDB's least length of 64 bits, which the optimum ignores.
 pub(in crate::bloom) fn sizes_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<TunedSize>> {
     let by_worth = |run: &SortedRun, keys_per_filter: usize, level: u64| {
         let num_keys = run.num_filters.saturating_mul(run.keys_per_filter);
@@ -101,14 +101,13 @@ fn max_millibits(keys_per_filter: usize) -> u64 {
     millibits_to_divide_rate_by(NUM_HASHES).saturating_sub(by_keys) + 8_000
 }
 
-/// The size of a run's filters by the millibits per key that a rule gives to filters of so many
-/// keys.
+/// The size of a run's filters, by the millibits per key that a rule gives to a number of keys.
 fn size(run: &SortedRun, rule: impl Fn(usize) -> Option<u64>) -> Option<TunedSize> {
     let num_keys = run.keys_per_filter;
     if run.num_filters == 0 || num_keys == 0 || run.weight == 0 {
         return None;
     }
-    // In 2^18 bits fewer absent keys share two probes with a key than share its hash.
+    // In filters of 2^18 bits, fewer absent keys share two probes with a key than share its hash.
     let most = max_millibits(num_keys).max((1000 << 18) / num_keys as u64);
     let total = rule(num_keys)?.min(most).saturating_mul(num_keys as u64);
     // The same length, but with the bits per key that many keys need.

@@ -41,11 +41,11 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
         return None;
     }
     let many_keys = num_keys.max(MANY_KEYS);
-    // More keys have more equal hashes. Where these alone exceed the rate, a fifth more will do.
+    // More keys have more equal hashes. If these alone exceed the rate, a fifth above their share
+    // is accepted.
     let equal_hashes = 1.2 * float(MANY_KEYS as u64) / float(NUM_HASHES);
     let rate_of_many = if num_keys < MANY_KEYS { rate.max(equal_hashes) } else { rate };
-    // Hashes reach one bit more, which a usize of 32 bits would not count. Without it, the answer
-    // is the same on every platform.
+    // 2^32 bits overflow a 32-bit usize, so the limit is one less on every platform.
     let max_millibits = (NUM_HASHES - 1) * 1000;
 
     let millibits_per_key = fewest(0, max_millibits / many_keys as u64, |millibits_per_key| {
@@ -61,7 +61,8 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
     size(fewest(num_keys as u64, max_keys, reaches)?)
 }
 
-/// The least number up to `most` that reaches a rate, if rates fall with each, as they mostly do.
+/// The least number up to `most` that reaches a rate, if rates fall as it grows, which they mostly
+/// do.
 fn fewest(least: u64, most: u64, reaches: impl Fn(u64) -> bool) -> Option<u64> {
     if !reaches(most) {
         return None;

@@ -39,12 +39,12 @@
 //! on the same bit, unless exactly one of them has wrapped around 2<sup>32</sup>.
 //!
 //! **Which lengths are therefore bad.** A key has a neighbour with a given `p` and `q` only if two
-//! bits of the key's hash fit the two signs of each power. That is so for one key in four for each
-//! power, so a length is bad if it divides such a number with *few* powers. For example, 1,621
-//! divides `-65537 + 8 * 65535`, where `i = 0`, `p = -1` and `q = 8` have two powers. So one key in
-//! sixteen shares its first probe with that neighbour, and as many with the neighbours of `p = -2`
-//! and `q = 16`, up to `p = -16` and `q = 128`. If nine tenths of the counters are present, 6% of
-//! the absent counters match. [`neighbours_meet`] tests all numbers with up to three powers.
+//! bits of the key's hash fit the two signs of each power. Each power leaves one key in four, so a
+//! length is bad if it divides such a number with *few* powers. For example, 1,621 divides
+//! `-65537 + 8 * 65535`, where `i = 0`, `p = -1` and `q = 8` have two powers. So one key in sixteen
+//! shares its first probe with that neighbour, and as many with the neighbours of `p = -2` and
+//! `q = 16`, up to `p = -16` and `q = 128`. If nine tenths of the counters are present, 6% of the
+//! absent counters match. [`neighbours_meet`] tests all numbers with up to three powers.
 //!
 //! There are two special cases. At `i = 2` the second term vanishes, so neighbours with `p = 0`
 //! share their third probe in every length. And a length that shares a factor with 65535 or 65537
@@ -64,19 +64,19 @@ use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, NUM_HASHES, float};
 
 /// The least square of the shortest vector between third probes that meet, in cells of their
 /// lattice. The best lattices have 1.15. Fitted to 200 filters of 9,000 to 100,000 random keys,
-/// which have 0.92 of LevelDB's false positives without this test, 0.89 with 0.3, and 0.88 with 0.5
-/// to 0.9.
+/// which have 0.92 of LevelDB's false positives without this test, 0.89 with a limit of 0.3, and
+/// 0.88 with limits of 0.5 to 0.9.
 const LEAST_DISTANCE: f64 = 0.5;
 
-/// One byte in this many, but 1 to 3 bytes, may be given up for a good length. Fitted to filters of
-/// 16 to 100 keys with 6 to 14 bits each, where neighbours match less, but random keys have 5% more
-/// false positives for each 1% of the length. Where one byte in [`SHORTER_IF_LONG`] is more than 3
-/// bytes, that many may be given up. 35 to 200 do the same.
+/// One byte in this many, clamped to 1 to 3 bytes, may be given up for a good length. Fitted to
+/// filters of 16 to 100 keys with 6 to 14 bits each, where neighbours match less, but random keys
+/// have 5% more false positives for each 1% of the length. If one byte in [`SHORTER_IF_LONG`] is
+/// more than 3 bytes, that limit holds. Limits of 35 to 200 work equally well.
 const SHORTER: usize = 15;
 const SHORTER_IF_LONG: usize = 50;
 
-/// Each probe beyond LevelDB's number must remove 3% of the false positives. With 0%, counters
-/// match a little more, with 10% random keys do.
+/// Each probe beyond LevelDB's number must remove 3% of the false positives. At 0%, counters match
+/// a little more; at 10%, random keys do.
 const WORTH_A_PROBE: f64 = 0.97;
 
 /// A seventh probe is eight steps from where counters' probes meet, so it finds more bits set for
@@ -114,9 +114,9 @@ fn has_bad_factor(num_bytes: usize) -> bool {
 /// Whether, in an odd length, probes of neighbours with up to three powers in `p` and `q` meet.
 ///
 /// Tests the first, second, fourth, sixth and eighth probes. Fifth probes meet where second probes
-/// do, with `-q` for `q`, and hardly a filter has a seventh probe ([`UNWANTED_PROBES`]).
+/// do, with `-q` for `q`, and hardly any filter has a seventh probe ([`UNWANTED_PROBES`]).
 fn neighbours_meet(num_bytes: usize) -> bool {
-    // Below 1,024 bytes hardly a length would pass, and longer lengths are odd in 32 bits.
+    // Below 1,024 bytes hardly any length would pass, so all pass.
     let length = u32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
     let Some(length) = length else { return false };
     // The inverse modulo 2^32, by Newton's method. The length is its own inverse modulo 2^3, and
@@ -164,7 +164,7 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
     // By Fermat num_bits^65535 modulo 65537, in which 2^32 is 1.
     let squared = |x: u64, times| (0..times).fold(x, |x, _| x * x % 65_537);
     let inverse = [1, 2, 4, 8].iter().fold(num_bits % 65_537, |x, n| squared(x, *n) * x % 65_537);
-    // Two values are at most two wraps apart. To test up to six leaves fewer false positives, too.
+    // Two values are at most two wraps apart. Testing up to six also reduces false positives.
     (1..=6).all(|wraps| {
         let times = float(65_537 - wraps * inverse % 65_537);
         [times, times - 65_537.0].into_iter().all(|times| {
@@ -176,7 +176,8 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
     })
 }
 
-/// LevelDB's number of probes, more while each is worth it, or fewer while the rate does not rise.
+/// Starts from LevelDB's number of probes. Adds probes while each is worth it, or drops probes
+/// while the rate does not rise.
 fn choose_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> BloomFilterShape {
     let rates = Rates::new(num_bytes as u64 * 8, num_keys);
     let with = |num_probes| (num_probes, rates.rate(num_probes));
