@@ -82,7 +82,10 @@ pub trait HashPolicy: Send + Sync {
     fn key_hash(&self, key: &[u8]) -> BloomHash;
 
     /// Appends the bytes that [`create_filter`](FilterPolicy::create_filter) appends for keys with
-    /// these [hashes](Self::key_hash), in the same order and with the same repetitions.
+    /// these [hashes](Self::key_hash), in the same order and with the same repetitions. Hashes may
+    /// repeat, because keys may share a hash, and because [long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) repeat hashes to make a small filter
+    /// longer.
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
 
     /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash.

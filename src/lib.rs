@@ -76,8 +76,7 @@ mod hash;
 mod internal_key;
 
 // Aliases of items in private modules are lost anywhere but here.
-#[doc(alias = "memtable")]
-#[doc(alias = "thread")]
+#[doc(alias("memtable", "thread"))]
 pub use bloom::AtomicBloomFilter;
 pub use bloom::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape, InvalidFilter,
@@ -86,21 +85,16 @@ pub use bloom::{
 pub use filter_block::FilterBlockBuilder;
 #[doc(alias = "checksum")]
 pub use filter_block::FilterBlockReader;
-#[doc(alias = "comparator")]
-#[doc(alias = "prefix")]
-#[doc(alias = "wrapper")]
+#[doc(alias("comparator", "prefix", "wrapper"))]
 pub use filter_policy::FilterPolicy;
 pub use filter_policy::{FilterKey, HashPolicy};
 pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
-#[doc(alias = "InternalFilterPolicy")]
-#[doc(alias = "trailer")]
+#[doc(alias("InternalFilterPolicy", "trailer"))]
 pub use internal_key::InternalKeyPolicy;
 
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("recipes.md")]
-#[doc(alias = "memory")]
-#[doc(alias = "no_std")]
-#[doc(alias = "wasm")]
+#[doc(alias("memory", "no_std", "wasm"))]
 pub mod recipes {}
 
 #[cfg(doctest)]

@@ -87,9 +87,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     ///
     /// If the slices differ in length. May panic if a key's `as_ref` returns different bytes each
     /// time.
-    #[doc(alias = "batch")]
-    #[doc(alias = "multi get")]
-    #[doc(alias = "multi_get")]
+    #[doc(alias("batch", "multi get", "multi_get"))]
     #[inline]
     pub fn keys_may_match<K: AsRef<[u8]>>(&self, keys: &[K], matches: &mut [bool]) {
         assert_same_len(keys, matches, "BloomFilter::keys_may_match");

@@ -71,8 +71,7 @@ impl BloomFilterPolicy {
     /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
     /// number of keys. The recipe has [rates for 4 to 16 bits](crate::recipes#bits-per-key).
     /// Mirrors `NewBloomFilterPolicy`.
-    #[doc(alias = "NewBloomFilterPolicy")]
-    #[doc(alias = "bits_per_key")]
+    #[doc(alias("NewBloomFilterPolicy", "bits_per_key"))]
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
         Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
@@ -182,12 +181,12 @@ impl BloomFilterPolicy {
     /// hardly help, because nearly all remaining false positives are equal hashes. Takes tens of
     /// microseconds for each run.
     ///
-    /// A filter with fewer keys than its run's `keys_per_filter` takes no more bytes than a full
-    /// filter. For runs below 2,000 keys per filter, policies have the bits per key that 2,000 keys
-    /// of the run would get, and [size small filters for more keys](Self::with_min_keys). With long
-    /// ranges every filter takes the bytes of 2,000 keys or more, so give at least 2,000 as
-    /// `keys_per_filter`. The recipe says [how to count filters and when to divide
-    /// again](crate::recipes#memory-for-levels).
+    /// A filter with fewer keys than its run's `keys_per_filter`, but not none, takes no more bytes
+    /// than a full filter. For runs below 2,000 keys per filter, policies have the bits per key
+    /// that 2,000 keys of the run would get, and [size small filters for more
+    /// keys](Self::with_min_keys). With long ranges every filter takes the bytes of 2,000 keys or
+    /// more, so give at least 2,000 as `keys_per_filter`. The recipe says [how to count filters and
+    /// when to divide again](crate::recipes#memory-for-levels).
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let sizes = shaping::sizes_for_runs(total_len, runs).into_iter();

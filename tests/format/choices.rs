@@ -18,12 +18,14 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     (shape.filter_len() - 1, shape.num_probes())
 }
 
-/// Keys, millibits per key, bytes of bits, and probes: of few keys, next to 65,536 bits and bytes,
-/// and of the most bits. In the last two rows a slip in how third probes meet would show.
+/// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, next
+/// to 65,536 bits and bytes, and of the most bits. In the last two rows a slip in how third probes
+/// meet would show.
 #[rustfmt::skip]
-const SHAPES: [(usize, usize, usize, u8); 16] = [
+const SHAPES: [(usize, usize, usize, u8); 18] = [
     (1, 10_000, 7, 4), (14, 10_000, 18, 6), (28, 10_000, 35, 6), (41, 10_000, 49, 6),
-    (96, 10_000, 117, 6), (150, 10_000, 185, 6),
+    (96, 10_000, 117, 6), (150, 10_000, 185, 6), (4_000, 10_300, 5_149, 6),
+    (4_000, 11_000, 5_497, 8),
     (100, 1_000, 13, 1), (205, 20_000, 511, 11), (1_000, 10_000, 1_249, 6),
     (6_553, 10_000, 8_179, 6), (20_000, 10_000, 24_989, 6), (52_429, 10_000, 65_509, 8),
     (150_000, 10_000, 187_499, 8), (10_000_000, 20_000, 24_999_997, 13),
@@ -32,8 +34,8 @@ const SHAPES: [(usize, usize, usize, u8); 16] = [
 
 /// Wanted rate, keys, the millibits per key, and the bytes of a filter of so many keys.
 #[rustfmt::skip]
-const SIZES: [(f64, usize, usize, usize); 5] = [
-    (0.2, 1, 3_385, 8), (0.001, 10, 14_465, 28), (0.01, 20_000, 9_620, 24_050),
+const SIZES: [(f64, usize, usize, usize); 6] = [
+    (0.64, 64, 981, 10), (0.2, 1, 3_385, 8), (0.001, 10, 14_465, 28), (0.01, 20_000, 9_620, 24_050),
     (0.0003, 1_000_000, 23_189, 2_898_624), (0.003, 10_000_000, 15_463, 19_328_750),
 ];
 
@@ -42,15 +44,16 @@ const SIZES: [(f64, usize, usize, usize); 5] = [
 type Share = (usize, &'static [Run], &'static [(usize, usize)]);
 
 #[rustfmt::skip]
-const SHARES: [Share; 7] = [
+const SHARES: [Share; 8] = [
+    (1_000_000_000, &[(10, 20_000), (1_000_000, 20_000)], &[(33_656, 84_128), (0, 0)]),
     (2_775_222, &[(1, 20_000), (10, 20_000), (100, 20_000)],
         &[(19_123, 47_808), (14_354, 35_882), (9_474, 23_684)]),
     (2_777_504, &[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)],
         &[(23_825, 5_954), (19_110, 47_774), (14_341, 358_518), (9_461, 2_365_250)]),
     (4_486, &[(117, 139), (80, 230), (54, 100), (39, 860)],
-        &[(1_000, 19), (0, 0), (2_603, 32), (0, 0)]),
+        &[(1_000, 19), (0, 0), (3_200, 40), (0, 0)]),
     (13_838_406, &[(1, 107), (120, 62_244)], &[(38_367, 4_218), (14_817, 115_274)]),
-    (3_455, &[(85, 248), (11, 221)], &[(0, 0), (4_472, 122)]),
+    (3_455, &[(85, 248), (11, 221)], &[(0, 0), (11_438, 314)]),
     (1_000_000_000, &[(1, 1_000)], &[(38_370, 32_768)]),
     (1_000_000_000, &[(1, 1_000_000)], &[(25_450, 3_181_250)]),
 ];

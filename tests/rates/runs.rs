@@ -36,6 +36,16 @@ fn bytes_that_would_not_help_are_not_used() {
 }
 
 #[test]
+fn bytes_too_few_for_one_run_go_to_the_others() {
+    let runs = [1, 10, 100].map(|num_filters| (num_filters, 20_000));
+    for tenths_of_a_bit in 2..=14 {
+        let budget = 111 * 20_000 * tenths_of_a_bit / 80;
+        let used = total_len(&policies(budget, &runs), &runs);
+        assert!(used * 100 > budget as u128 * 95, "{used} of {budget} bytes");
+    }
+}
+
+#[test]
 fn runs_with_larger_weights_get_more_bits() {
     let runs = [SortedRun::new(10, 20_000); 2];
     let millibits = |weights: [u32; 2]| {

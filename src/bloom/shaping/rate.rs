@@ -5,8 +5,9 @@
 //! Here all come from one 32-bit hash `h`, and there are three more ways to match:
 //!
 //! - A query has the hash of a key: `keys / 2^32`.
-//! - A query has the probes of a key, mostly in the same or the reverse order: about `2 * keys /
-//!   bits^2`, since two probes decide the others.
+//! - A query has nearly the probes of a key, in the same or the reverse order, since two probes
+//!   decide the others. If it is a few steps off, it misses only a few probes, whose bits other
+//!   keys may have set. That makes about `2 * keys / unset^2`, where `unset` bits are 0.
 //! - Third probes, `h + 2 * rotr(h, 17)`, are `65537 * v` for one of 196,606 values `v` only. In a
 //!   filter of more bits they fall on few bits, which are mostly set, and some queries have their
 //!   other probes there, too.

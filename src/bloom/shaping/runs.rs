@@ -74,8 +74,8 @@ fn millibits_to_divide_rate_by(x: u64) -> u64 {
 /// have LevelDB's least length of 64 bits, which the optimum ignores.
 pub(in crate::bloom) fn sizes_for_runs(total: usize, runs: &[SortedRun]) -> Vec<Option<TunedSize>> {
     let by_worth = |run: &SortedRun, keys_per_filter: usize, level: u64| {
-        let num_keys = run.num_filters.saturating_mul(run.keys_per_filter);
-        let by_keys = millibits_to_divide_rate_by(num_keys as u64);
+        let num_keys = (run.num_filters as u64).saturating_mul(run.keys_per_filter as u64);
+        let by_keys = millibits_to_divide_rate_by(num_keys);
         // No weight reaches 2^32, so this is positive.
         let by_weight = 32 * 1443 - millibits_to_divide_rate_by(run.weight.into());
         let share = level.checked_sub(by_keys + by_weight)?;
@@ -88,10 +88,14 @@ pub(in crate::bloom) fn sizes_for_runs(total: usize, runs: &[SortedRun]) -> Vec<
         let log2 = ((share + 5 * 1443).saturating_sub(by_keys) / 3).min(18 * 1443);
         Some(share.max((1000 + 1000 * (log2 % 1443) / 1443) << (log2 / 1443)))
     };
-    let sizes = [fill(total, runs, by_worth), fill(total, runs, |_, _, level| Some(level))];
-    let sizes = sizes.into_iter().flatten().map(|sizes| (sum_of_rates(runs, &sizes), sizes));
-    let best = sizes.min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(|| vec![None; runs.len()], |(_, sizes)| sizes)
+    let mut kept = runs.to_vec();
+    for (run, size) in kept.iter_mut().zip(fill(total, runs, by_worth)) {
+        run.weight *= u32::from(size.is_some());
+    }
+    // The least filters of the next run did not fit, so the runs that have filters get the rest.
+    let sizes = fill(total, &kept, by_worth);
+    let equal = fill(total, runs, |_, _, level| (level > 0).then_some(level));
+    if sum_of_rates(runs, &equal) < sum_of_rates(runs, &sizes) { equal } else { sizes }
 }
 
 /// The most millibits per key worth giving to filters: 8 bits beyond where the rate reaches the
@@ -110,6 +114,7 @@ fn size(run: &SortedRun, rule: impl Fn(usize) -> Option<u64>) -> Option<TunedSiz
     // In filters of 2^18 bits, fewer absent keys share two probes with a key than share its hash.
     let most = max_millibits(num_keys).max((1000 << 18) / num_keys as u64);
     let total = rule(num_keys)?.min(most).saturating_mul(num_keys as u64);
+    let total = total.min((NUM_HASHES - 1) * 1000); // which is all that hashes reach
     // The same length, but with the bits per key that many keys need.
     let many_keys = num_keys.max(MANY_KEYS);
     let millibits_of_many = rule(many_keys)?.min(max_millibits(many_keys)).max(1);
@@ -118,13 +123,13 @@ fn size(run: &SortedRun, rule: impl Fn(usize) -> Option<u64>) -> Option<TunedSiz
     Some(TunedSize { millibits_per_key: total / counted, min_keys: min_keys.unwrap_or(0) })
 }
 
-/// The sizes at the highest level whose filters fit into `total` bytes, if any does. A binary
-/// search, one bit of the level at a time.
+/// The sizes at the highest level whose filters fit into `total` bytes, which are none at level 0.
+/// A binary search, one bit of the level at a time.
 fn fill(
     total: usize,
     runs: &[SortedRun],
     rule: impl Fn(&SortedRun, usize, u64) -> Option<u64>,
-) -> Option<Vec<Option<TunedSize>>> {
+) -> Vec<Option<TunedSize>> {
     let at = |level| {
         let size = |run| size(run, |keys_per_filter| rule(run, keys_per_filter, level));
         let sizes: Vec<_> = runs.iter().map(size).collect();
@@ -133,13 +138,13 @@ fn fill(
         let fits = fits(total, runs, &sizes, false) || fits(total, runs, &sizes, true);
         fits.then_some(sizes)
     };
-    let mut best = (0, at(0)?);
+    let mut best = (0, vec![None; runs.len()]);
     // 2^28 millibits exceed every run's maximum.
     for bit in (0..28).rev() {
         let level = best.0 | 1 << bit;
         best = at(level).map_or(best, |sizes| (level, sizes));
     }
-    Some(best.1)
+    best.1
 }
 
 /// Whether the runs' filters take at most `total` bytes, the probe counts included.

@@ -55,7 +55,7 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
     if size(0).rate(num_keys) <= rate {
         return Some(size(0));
     }
-    let max_keys = max_millibits / millibits_per_key.max(1);
+    let max_keys = (max_millibits / millibits_per_key.max(1)).min(u32::MAX.into());
     let size = |min_keys| usize::try_from(min_keys).map(size).ok();
     let reaches = |min_keys| size(min_keys).is_some_and(|size| size.rate(num_keys) <= rate);
     size(fewest(num_keys as u64, max_keys, reaches)?)

@@ -36,7 +36,7 @@
 //! ```
 //!
 //! If the filter's length in bytes is odd and divides the number in parentheses, both probes fall
-//! on the same bit, unless exactly one of them has wrapped around 2<sup>32</sup>.
+//! on the same bit, unless they have wrapped around 2<sup>32</sup> a different number of times.
 //!
 //! **Which lengths are therefore bad.** A key has a neighbour with a given `p` and `q` only if two
 //! bits of the key's hash fit the two signs of each power. Each power leaves one key in four, so a
@@ -79,9 +79,9 @@ const SHORTER_IF_LONG: usize = 50;
 /// a little more; at 10%, random keys do.
 const WORTH_A_PROBE: f64 = 0.97;
 
-/// A seventh probe is eight steps from where counters' probes meet, so it finds more bits set for
-/// them. For example, 100,000 counters in 124,997 bytes have 0.98% with 6 probes, 1.24% with 7, and
-/// 1.14% with 8.
+/// A last, seventh probe is eight steps from where counters' probes meet, so it finds more bits set
+/// for them. For example, 100,000 counters in 124,997 bytes have 0.98% with 6 probes, 1.24% with 7,
+/// and 1.14% with 8.
 const UNWANTED_PROBES: u8 = 7;
 
 /// The shape of a filter of `num_keys` keys, at most as long as LevelDB's.
@@ -114,7 +114,8 @@ fn has_bad_factor(num_bytes: usize) -> bool {
 /// Whether, in an odd length, probes of neighbours with up to three powers in `p` and `q` meet.
 ///
 /// Tests the first, second, fourth, sixth and eighth probes. Fifth probes meet where second probes
-/// do, with `-q` for `q`, and hardly any filter has a seventh probe ([`UNWANTED_PROBES`]).
+/// do, with `-q` for `q`. Seventh probes are not tested, because the lengths that only they reject
+/// are as good as others.
 fn neighbours_meet(num_bytes: usize) -> bool {
     // Below 1,024 bytes hardly any length would pass, so all pass.
     let length = u32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
@@ -137,7 +138,7 @@ fn neighbours_meet(num_bytes: usize) -> bool {
             if i % 4 < 2 { power } else { power.wrapping_neg() }
         });
         // The sums of two powers, eight with each higher power. They need no test of their own,
-        // because the lowest power is the next one minus itself, which makes three powers.
+        // because one of the two is the next power minus itself, which makes three powers.
         let two: [u32; 48] = array::from_fn(|i| lowest[i % 2].wrapping_add(higher[i / 2]));
         // Without a branch this vectorizes, which is faster than to stop at the first.
         let is_any_multiple = |two: &[u32], third: u32| {
@@ -164,7 +165,8 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
     // By Fermat num_bits^65535 modulo 65537, in which 2^32 is 1.
     let squared = |x: u64, times| (0..times).fold(x, |x, _| x * x % 65_537);
     let inverse = [1, 2, 4, 8].iter().fold(num_bits % 65_537, |x, n| squared(x, *n) * x % 65_537);
-    // Two values are at most two wraps apart. Testing up to six also reduces false positives.
+    // Two values are at most two wraps apart. Six are fitted, because they also reduce false
+    // positives.
     (1..=6).all(|wraps| {
         let times = float(65_537 - wraps * inverse % 65_537);
         [times, times - 65_537.0].into_iter().all(|times| {
@@ -181,14 +183,15 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
 fn choose_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> BloomFilterShape {
     let rates = Rates::new(num_bytes as u64 * 8, num_keys);
     let with = |num_probes| (num_probes, rates.rate(num_probes));
-    let mut best = with(leveldb);
-    for more in (leveldb + 1..=MAX_PROBES).filter(|&more| more != UNWANTED_PROBES).map(with) {
+    let is_wanted = |&num_probes: &u8| num_probes != UNWANTED_PROBES;
+    let mut best = with(if is_wanted(&leveldb) { leveldb } else { leveldb - 1 });
+    for more in (leveldb + 1..=MAX_PROBES).filter(is_wanted).map(with) {
         if more.1 >= WORTH_A_PROBE * best.1 {
             break;
         }
         best = more;
     }
-    for fewer in (1..leveldb).rev().map(with) {
+    for fewer in (1..leveldb).rev().filter(is_wanted).map(with) {
         if fewer.1 > best.1 {
             break;
         }
