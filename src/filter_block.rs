@@ -57,11 +57,14 @@ pub struct FilterBlockBuilder<P> {
     is_poisoned: bool,
 }
 
-/// With long ranges: the initial `base_lg` (512 KiB); how many keys the first filter should have;
-/// and the number of keys for which every filter is long enough, because hardly any length below
-/// 2.5 KB is good for counters.
+/// With long ranges, the initial `base_lg`, which is 512 KiB.
 const LONG_BASE_LG: u8 = 19;
+
+/// With long ranges, how many keys the first filter should have.
 const LONG_MIN_KEYS: usize = 4_000;
+
+/// With long ranges, the number of keys for which every filter is long enough, because hardly any
+/// length below 2.5 KB is good for counters.
 const LONG_MIN_ROOM: usize = 2_000;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
@@ -129,7 +132,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// If the offset is in a later range, this builds the filter of the pending keys, in the time
     /// that the policy needs. It also adds a 4-byte offset for each range, so a far too large
-    /// `block_offset` may need more memory than there is and abort the process.
+    /// `block_offset` may need more memory than there is. Then this panics, or the system ends the
+    /// process.
     ///
     /// # Panics
     ///
@@ -260,7 +264,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             policy.create_filter_of_hashes(&self.hashes, &mut self.filter);
         }
         if self.result.is_empty() {
-            // Without a copy, since a table may have but one, large filter.
+            // Without a copy, because a table may have only one, large filter.
             mem::swap(&mut self.result, &mut self.filter);
         }
         self.result.append(&mut self.filter);

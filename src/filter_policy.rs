@@ -143,7 +143,7 @@ pub struct FilterKey<'k> {
 }
 
 impl<'k> FilterKey<'k> {
-    /// Prepares `key` for readers with this policy. It is an internal key if the policy is an
+    /// Prepares `key` for readers with this policy. `key` is an internal key if the policy is an
     /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key. Calls the policy's
     /// [`key_hash`](HashPolicy::key_hash), which for Bloom filters takes time linear in the key's
     /// length.

@@ -75,7 +75,7 @@ mod filter_policy;
 mod hash;
 mod internal_key;
 
-// Aliases of items in private modules are lost anywhere but here.
+// Aliases of items in private modules work only here.
 #[doc(alias("memtable", "thread"))]
 pub use bloom::AtomicBloomFilter;
 pub use bloom::{

@@ -15,9 +15,9 @@ use crate::{BloomHash, bloom_hash};
 /// such as a lock or a release store, then makes its bits visible. A lookup during the insert may
 /// answer either way.
 ///
-/// Insert the key of every entry, also of deletions and merge operands, because after a `false` the
-/// engine looks in older tables. An entry that affects more than its own key, such as a range
-/// deletion, is not in the filter for those other keys, so consult such entries before the filter.
+/// Insert every entry's key, deletions included, as [for a
+/// table](crate::FilterBlockBuilder::add_key), because after a `false` the engine looks in older
+/// tables.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -10,17 +10,14 @@ use crate::{BloomHash, bloom_hash};
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
 /// The builder keeps 4 bytes per key, in a vector that doubles. The policy comes last, because the
-/// best policy may depend on the number of keys. Its
+/// best policy may depend on the number of keys. The policy's
 /// [`create_filter`](crate::FilterPolicy::create_filter) makes the same bytes.
 ///
-/// Add the key of every entry of a table, also of deletions and merge operands, as for
-/// [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).
+/// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).
 ///
 /// **Numbers in decimal digits.** In filters of more than about 20,000 keys, many such keys have
-/// the same hash. Of successive numbers with 8 to 20 digits, half of them present, filters of 10
-/// bits per key match 1.1% of the absent numbers at 20,000 keys, but 3% at 50,000 and 5 to 9% at
-/// 200,000 and more. Split the keys between smaller filters, or [add 64-bit hashes of your
-/// own](crate::recipes#hashes-of-your-own), with which 0.9 to 1.1% match at each of these sizes.
+/// the same hash, so absent numbers match far more often. Split the keys between smaller filters,
+/// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own), where rates are shown.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -86,7 +83,7 @@ impl BloomFilterBuilder {
     ///
     /// # Panics
     ///
-    /// As [`shape`](BloomFilterPolicy::shape) does, and leaves the keys and `dst` unchanged.
+    /// If [`shape`](BloomFilterPolicy::shape) does. The keys and `dst` are then unchanged.
     pub fn finish_into(&mut self, policy: BloomFilterPolicy, dst: &mut Vec<u8>) {
         create(policy.shape(self.len()), &self.hashes, dst);
         self.clear();

@@ -245,7 +245,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// Appends a filter of the [`shape`](BloomFilterPolicy::shape) for `keys.len()` keys.
     ///
     /// Takes time linear in the keys' bytes, in `keys.len() * num_probes`, and in the filter's
-    /// length. Allocates for `dst` only. Panics as `shape`.
+    /// length. Allocates for `dst` only. Panics as `shape` does.
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         create(self.shape(keys.len()), keys, dst);
     }

@@ -72,7 +72,7 @@ impl BloomFilterShape {
         (self.num_bytes as u64).saturating_mul(8)
     }
 
-    /// Returns the number of bits that a lookup probes: 1 to 30, or 0 if a filter at hand says so.
+    /// Returns the number of bits that a lookup probes: 1 to 30, or 0 if a parsed filter says so.
     #[must_use]
     pub const fn num_probes(&self) -> u8 {
         self.num_probes
