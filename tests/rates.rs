@@ -5,11 +5,8 @@
 mod common;
 
 mod rates {
-    mod counters;
-    mod few_keys;
     mod measured;
     mod runs;
     mod sizing;
-    mod tables;
     mod tuned;
 }

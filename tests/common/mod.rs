@@ -3,7 +3,7 @@
 //!
 //! | here | what it holds |
 //! |---|---|
-//! | `kinds`, `filter_blocks`, `numbers_of_keys`, `measure`, `random`, `svg`, `terminal` | kinds of real keys, and their rates |
+//! | `measure`, `random`, `svg`, `terminal` | rates of random keys, and what prints and draws them |
 //! | `table/` | reads LevelDB's tables, and puts another filter block into one |
 //! | `testing/` | the oracle, strategies, LevelDB's process: not in the package |
 //!
@@ -16,20 +16,16 @@
 //! | `bloom/filter.rs` | `format/lookups.rs`, `format/mutating.rs`, `format/estimates.rs` |
 //! | `bloom/atomic.rs` | `format/threads.rs` |
 //! | `bloom/measure.rs` | `rates/measured.rs` |
-//! | `bloom/shaping/` | `format/choices.rs`, `rates/`: all but `measured` |
+//! | `bloom/shaping/` | `format/choices.rs`, `rates/`: all but `measured`; rates of real keys: the example `accuracy` |
 //! | `filter_block.rs`, `filter_block/`, `internal_key.rs` | `filter_block_test.rs`, `format/`: `block_builder`, `block_calls`, `block_reader`, `long_ranges` |
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; figures in docs: `format/recipes.rs` |
 //! | everything | `format/golden.rs` (LevelDB's vectors), `tables/` (tables, and the example `inspect`), `leveldb/` (LevelDB itself) |
 //!
-//! - `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and ignored tests.
-//! - `.ci/run`, the gate, adds `leveldb` and the ignored tests of `format` (12 GiB of addresses).
-//! - `cargo test --release -- --ignored` runs the other ignored tests, too: minutes of `rates`.
+//! `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and an ignored test of
+//! `format`, which needs 12 GiB of addresses. `.ci/run`, the gate, adds both.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each crate uses its own part")]
 
-pub mod filter_blocks;
-pub mod kinds;
 pub mod measure;
-pub mod numbers_of_keys;
 pub mod random;
 pub mod svg;
 pub mod table;

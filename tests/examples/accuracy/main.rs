@@ -18,6 +18,8 @@ use common::terminal::{exit_code, print};
 #[path = "../../common/mod.rs"]
 mod common;
 mod figure;
+mod filter_blocks;
+mod kinds;
 mod levels;
 mod numbers;
 mod sizes;

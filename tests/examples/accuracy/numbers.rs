@@ -1,8 +1,9 @@
 //! Single filters of every number of keys, and the worst of them.
 
-use crate::common::kinds::Run;
-use crate::common::numbers_of_keys::{kinds, rates};
 use crate::common::terminal::grouped;
+use crate::kinds::{
+    COUNTERS, DIGITS_16, HEX_DIGITS_16, Kind, OBJECT_IDS, Run, STEPS_OF_3, U32, USER_AND_SEQUENCE,
+};
 use crate::{Outcome, POLICIES, mean, percent, row, section};
 
 const NUM_LOOKUPS: usize = 4_000;
@@ -10,9 +11,40 @@ const NUM_LOOKUPS: usize = 4_000;
 /// How many tables the search for rare bad ones measures, of each kind of counters.
 const NUM_TABLES: usize = 200_000;
 
+/// Those whose neighbours differ in the last bytes, and how many of their numbers are present.
+fn kinds() -> Vec<(&'static str, &'static str, Kind)> {
+    let successive = [
+        ("u64 counters, big-endian", COUNTERS),
+        ("u32 counters, big-endian", U32),
+        ("16 decimal digits", DIGITS_16),
+        ("16 hexadecimal digits", HEX_DIGITS_16),
+        ("u64 user + u64 sequence", USER_AND_SEQUENCE),
+    ];
+    let present = [("half", 2), ("nine in ten", 10)];
+    let of_each = |(name, kind): (_, Kind)| {
+        present.map(|(present, one_in)| (name, present, kind.all_but_one_in(one_in)))
+    };
+    let others = [("u64 counters", "one in three", STEPS_OF_3), ("ObjectId", "bursts", OBJECT_IDS)];
+    successive.into_iter().flat_map(of_each).chain(others).collect()
+}
+
+/// The mean rate of each policy's filters of so many keys.
+#[expect(clippy::cast_precision_loss, reason = "few runs")]
+fn rates(kind: &Kind, num_keys: usize) -> [f64; 2] {
+    let policies = [POLICIES[0], POLICIES[1].with_min_keys(2_000)];
+    let (mut sums, mut num_runs, mut lookups) = ([0.0; 2], 0, 0);
+    while lookups < NUM_LOOKUPS {
+        let run = Run::draw(kind, num_keys, num_runs << 32 | num_keys as u64);
+        for (sum, policy) in sums.iter_mut().zip(policies) {
+            *sum += run.rate(policy);
+        }
+        num_runs += 1;
+        lookups += run.num_lookups();
+    }
+    sums.map(|sum| sum / num_runs as f64)
+}
+
 pub(crate) fn every() -> Outcome {
-    let [leveldb, tuned] = POLICIES;
-    let policies = [leveldb, tuned.with_min_keys(2_000)];
     section(
         "Every number of keys",
         "If all values have the same length, so have the filters of all tables, and a bad length \
@@ -25,9 +57,10 @@ pub(crate) fn every() -> Outcome {
         &["keys", "present", "LevelDB", "above 2%", "worst", "long ranges", "above 2%", "worst"],
     )?;
     for (name, present, kind) in kinds() {
-        let rates = rates(&kind, policies, NUM_LOOKUPS);
+        let numbers = (1_000..4_000).step_by(7).chain((4_000..=30_000).step_by(83));
+        let rates: Vec<_> = numbers.map(|num_keys| rates(&kind, num_keys)).collect();
         let mut cells = vec![name.to_owned(), present.to_owned()];
-        for i in 0..policies.len() {
+        for i in 0..2 {
             let rates: Vec<_> = rates.iter().map(|rates| rates[i]).collect();
             let num_above = rates.iter().filter(|&&rate| rate > 0.02).count();
             let worst = rates.iter().copied().fold(0.0, f64::max);

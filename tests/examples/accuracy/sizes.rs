@@ -2,9 +2,9 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
-use crate::common::kinds::{COUNTERS, DIGITS, EIGHT_DIGITS, RANDOM, Run, TENANTS};
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
+use crate::kinds::{COUNTERS, DIGITS_8, DIGITS_16, RANDOM, Run, TENANTS};
 use crate::tables::KINDS;
 use crate::{Outcome, POLICIES, POLICY, mean, percent, row, section, times};
 
@@ -75,8 +75,8 @@ pub(crate) fn bits_per_key() -> Outcome {
         &["bits per key", "random: LevelDB", "long ranges", "u64 counters: LevelDB", "long ranges"],
     )?;
     let draw = |kind, i: usize| Run::draw(kind, 2_000 + i * 7 % 6_001, i as u64);
-    let runs = [&RANDOM[0], &COUNTERS[0]]
-        .map(|kind| (0..1_000).map(|i| draw(kind, i)).collect::<Vec<_>>());
+    let runs =
+        [&RANDOM, &COUNTERS].map(|kind| (0..1_000).map(|i| draw(kind, i)).collect::<Vec<_>>());
     for bits_per_key in [8, 10, 12, 14, 16] {
         let policy = BloomFilterPolicy::new(bits_per_key);
         let rate = |runs, policy| format!("{:.3}%", 100.0 * mean_rate(runs, policy));
@@ -95,8 +95,11 @@ pub(crate) fn equal_hashes() -> Outcome {
          the share of absent keys that have the hash of a present key. Each tenant has 1,000 ids.",
         &["keys", "in a filter", "`tuned()`", "worst", "with an equal hash"],
     )?;
-    let digits = [("8 decimal digits", EIGHT_DIGITS), ("16 decimal digits", DIGITS[1])];
-    for (name, kind) in digits.into_iter().chain([("u32 tenant + u64 id", TENANTS)]) {
+    for (name, kind) in [
+        ("8 decimal digits", DIGITS_8),
+        ("16 decimal digits", DIGITS_16),
+        ("u32 tenant + u64 id", TENANTS),
+    ] {
         for (num_keys, num_runs) in [(5_000, 200), (50_000, 20), (200_000, 8), (1_000_000, 4)] {
             let measure = |seed| {
                 let run = Run::draw(&kind, num_keys, seed);
@@ -161,7 +164,7 @@ fn of_counters(sizes: &[usize]) -> [Spread; 2] {
     let mut means = [vec![], vec![]];
     for &num_keys in sizes {
         let num_runs = (50_000 / num_keys).max(1) as u64;
-        let draw = |i| Run::draw(&COUNTERS[0], num_keys, (i << 32) + num_keys as u64);
+        let draw = |i| Run::draw(&COUNTERS, num_keys, (i << 32) + num_keys as u64);
         let runs: Vec<_> = (0..num_runs).map(draw).collect();
         for (means, policy) in means.iter_mut().zip(POLICIES) {
             means.push(mean_rate(&runs, policy));

@@ -4,35 +4,36 @@ use std::array;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
-use crate::common::filter_blocks::{TABLE_LEN, Table, rate_and_len};
-use crate::common::kinds::{
-    COUNTERS, DIGITS, IDS, Kind, MICROSECONDS, NAMES, NINE_BYTES, PARTS, RANDOM,
-};
 use crate::common::random::words;
 use crate::common::terminal::grouped;
+use crate::filter_blocks::{Table, rate_and_len};
+use crate::kinds::{
+    COUNTERS, DIGITS_16, HEX_DIGITS_8, HEX_DIGITS_16, Kind, MICROSECONDS, NAMES, NINE_BYTES,
+    OBJECT_IDS, RANDOM, USER_AND_SEQUENCE, UUIDS,
+};
 use crate::{Outcome, POLICY, percent, row, section};
 
 const NUM_KEYS: usize = 60_000;
 const NUM_RUNS: usize = 16;
 
 pub(crate) const KINDS: [(&str, Kind); 11] = [
-    ("u64 counters, big-endian", COUNTERS[0]),
-    ("u64 user + u64 sequence", PARTS[0]),
-    ("ObjectId", IDS[0]),
-    ("16 decimal digits", DIGITS[1]),
-    ("16 hexadecimal digits", DIGITS[3]),
-    ("8 hexadecimal digits", DIGITS[2]),
-    ("u64 microseconds, big-endian", MICROSECONDS[0]),
-    ("random", RANDOM[0]),
-    ("UUID", RANDOM[1]),
-    ("`user:N:name`", NAMES[0]),
+    ("u64 counters, big-endian", COUNTERS),
+    ("u64 user + u64 sequence", USER_AND_SEQUENCE),
+    ("ObjectId", OBJECT_IDS),
+    ("16 decimal digits", DIGITS_16),
+    ("16 hexadecimal digits", HEX_DIGITS_16),
+    ("8 hexadecimal digits", HEX_DIGITS_8),
+    ("u64 microseconds, big-endian", MICROSECONDS),
+    ("random", RANDOM),
+    ("UUID", UUIDS),
+    ("`user:N:name`", NAMES),
     ("a byte + u64 counter", NINE_BYTES),
 ];
 
 /// Of those that LevelDB's filters fail for, the ones of successive numbers.
-pub(crate) const SUCCESSIVE: [(&str, Kind); 4] = [KINDS[0], KINDS[1], KINDS[3], KINDS[4]];
+const SUCCESSIVE: [(&str, Kind); 4] = [KINDS[0], KINDS[1], KINDS[3], KINDS[4]];
 
-pub(crate) const PRESENT: [(&str, u64); 2] = [("nine in ten", 10), ("forty-nine in fifty", 50)];
+const PRESENT: [(&str, u64); 2] = [("nine in ten", 10), ("forty-nine in fifty", 50)];
 
 const COLUMNS: [&str; 5] =
     ["LevelDB", "`tuned()`", "plugged in", "`FilterBaseLg: 21`", "long ranges"];
@@ -55,7 +56,7 @@ fn measure<const N: usize>(kind: &Kind, about: [usize; N]) -> [Measured; N] {
         let keys = kind.sorted(NUM_KEYS, run as u64);
         for (means, about) in measured.iter_mut().zip(about) {
             let value_lens = value_lens(about, run);
-            let tables = Table::of_keys(&keys, TABLE_LEN, |i| value_lens[i]);
+            let tables = Table::of_keys(&keys, |i| value_lens[i]);
             for (mean, builder) in means.iter_mut().zip(&builders) {
                 let (rate, len) = rate_and_len(&tables, builder);
                 *mean = (mean.0 + rate / NUM_RUNS as f64, mean.1 + len);

@@ -5,12 +5,11 @@ use std::collections::HashSet;
 
 use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
 
-use super::random::words;
+use crate::common::random::words;
 
 /// Which numbers have keys, and how a number becomes one.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    pub(crate) name: &'static str,
     numbers: Numbers,
     /// Runs of numbers start below it.
     limit: u64,
@@ -37,111 +36,47 @@ use Numbers::{AllBut, Bursts, Steps, Times};
 
 const HALF: Numbers = AllBut(2);
 
-const fn kind(
-    name: &'static str,
-    numbers: Numbers,
-    limit: u64,
-    key: fn([u8; 8], u64) -> Vec<u8>,
-) -> Kind {
-    Kind { name, numbers, limit, unit: 1, key }
+const fn kind(numbers: Numbers, limit: u64, key: fn([u8; 8], u64) -> Vec<u8>) -> Kind {
+    Kind { numbers, limit, unit: 1, key }
 }
 
 fn big_endian(_: [u8; 8], number: u64) -> Vec<u8> {
     number.to_be_bytes().into()
 }
 
-pub(crate) const COUNTERS: [Kind; 3] = [
-    kind("u64 big-endian", HALF, u64::MAX, big_endian),
-    kind("4 bytes, u64", HALF, u64::MAX, |prefix, n| [&prefix[..4], &n.to_be_bytes()].concat()),
-    kind("8 bytes, u64", HALF, u64::MAX, |prefix, n| [prefix, n.to_be_bytes()].concat()),
-];
+pub(crate) const COUNTERS: Kind = kind(HALF, u64::MAX, big_endian);
+pub(crate) const STEPS_OF_3: Kind = kind(Steps(3), u64::MAX, big_endian);
+pub(crate) const MICROSECONDS: Kind = kind(Times, u64::MAX, big_endian);
 
-pub(crate) const U32: Kind =
-    kind("u32 big-endian", HALF, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
+pub(crate) const U32: Kind = kind(HALF, 1 << 31, |_, n| low_u32(n).to_be_bytes().into());
 
-/// Counters in steps of 1, 2, 3 and 10.
-pub(crate) const STEPS: [Kind; 4] = [
-    COUNTERS[0],
-    kind("u64, step 2", Steps(2), u64::MAX, big_endian),
-    kind("u64, step 3", Steps(3), u64::MAX, big_endian),
-    kind("u64, step 10", Steps(10), u64::MAX, big_endian),
-];
+pub(crate) const DIGITS_16: Kind = kind(HALF, u64::MAX, |_, n| format!("{n:016}").into());
+pub(crate) const DIGITS_8: Kind = kind(HALF, 97_000_000, |_, n| format!("{n:08}").into());
+pub(crate) const HEX_DIGITS_16: Kind = kind(HALF, u64::MAX, |_, n| format!("{n:016x}").into());
+pub(crate) const HEX_DIGITS_8: Kind = kind(HALF, 1 << 31, |_, n| format!("{n:08x}").into());
 
-/// Counters that carry often, or skip most numbers.
-pub(crate) const SPARSE_COUNTERS: [Kind; 2] = [
-    kind("u64, step 1,000", Steps(1000), u64::MAX, big_endian),
-    kind("pair of u32", HALF, 1 << 37, |_, n| (((n / 64) << 32) | (n % 64)).to_be_bytes().into()),
-];
-
-pub(crate) const DIGITS: [Kind; 4] = [
-    kind("12 digits", HALF, 999_000_000_000, |_, n| format!("{n:012}").into()),
-    kind("16 digits", HALF, u64::MAX, |_, n| format!("{n:016}").into()),
-    kind("8 hex digits", HALF, 1 << 31, |_, n| format!("{n:08x}").into()),
-    kind("16 hex digits", HALF, u64::MAX, |_, n| format!("{n:016x}").into()),
-];
-
-pub(crate) const EIGHT_DIGITS: Kind =
-    kind("8 digits", HALF, 97_000_000, |_, n| format!("{n:08}").into());
-
-/// Digits of which few numbers are present.
-pub(crate) const SPARSE_DIGITS: [Kind; 2] = [
-    kind("16 digits, step 10", Steps(10), u64::MAX, |_, n| format!("{n:016}").into()),
-    kind("16 digits, step 1,000", Steps(1000), u64::MAX, |_, n| format!("{n:016}").into()),
-];
-
-pub(crate) const MICROSECONDS: [Kind; 1] = [kind("u64 microseconds", Times, u64::MAX, big_endian)];
-
-/// Keys of two parts, the second of which counts.
-pub(crate) const PARTS: [Kind; 4] = [
-    kind("user + sequence", HALF, 1 << 40, |_, n| {
-        [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat()
-    }),
-    kind("x + y", HALF, 1 << 28, |prefix, n| {
-        let corner = u32::from_le_bytes([prefix[0], prefix[1], prefix[2], 0]);
-        [corner + low_u32(n >> 8), corner + low_u32(n & 255)].map(u32::to_be_bytes).concat()
-    }),
-    kind("IPv4", HALF, 1 << 24, |_, n| {
-        // 64 hosts in networks all over the addresses: an odd factor keeps them apart.
-        (low_u32(n >> 6).wrapping_mul(0x9e3779b1) << 8 | low_u32(n & 63)).to_be_bytes().into()
-    }),
-    kind("date + 4 digits", HALF, 100_000, |_, n| {
-        let (day, number) = (n / 500, n % 500);
-        let (year, month) = (2000 + day / 360, 1 + day / 30 % 12);
-        format!("{year}{month:02}{:02}{number:04}", 1 + day % 30).into()
-    }),
-];
+pub(crate) const USER_AND_SEQUENCE: Kind =
+    kind(HALF, 1 << 40, |_, n| [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat());
 
 /// 1,000 numbers of each tenant.
-pub(crate) const TENANTS: Kind = kind("tenant + id", HALF, 1 << 40, |_, n| {
+pub(crate) const TENANTS: Kind = kind(HALF, 1 << 40, |_, n| {
     [&low_u32(n / 1_000).to_be_bytes()[..], &(n % 1_000).to_be_bytes()].concat()
 });
 
-/// Identifiers of a time and a counter.
-pub(crate) const IDS: [Kind; 2] = [
-    kind("ObjectId", Bursts, 1 << 28, |process, n| {
-        let seconds = 1_600_000_000 + low_u32(n >> 24);
-        let counter = low_u32(n & 0xffffff).to_be_bytes();
-        [&seconds.to_be_bytes(), &process[..5], &counter[1..]].concat()
-    }),
-    kind("ULID, monotonic", Bursts, 1 << 38, |seed, n| {
-        let (milliseconds, counter) = (n >> 24, u128::from(n & 0xffffff));
-        let random = (random_bytes(seed, milliseconds) >> 49) + counter;
-        (u128::from(1_600_000_000_000 + milliseconds) << 80 | random).to_be_bytes().into()
-    }),
-];
+pub(crate) const OBJECT_IDS: Kind = kind(Bursts, 1 << 28, |process, n| {
+    let seconds = 1_600_000_000 + low_u32(n >> 24);
+    let counter = low_u32(n & 0xffffff).to_be_bytes();
+    [&seconds.to_be_bytes(), &process[..5], &counter[1..]].concat()
+});
 
-pub(crate) const RANDOM: [Kind; 3] = [
-    kind("random", HALF, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into()),
-    kind("UUID", HALF, u64::MAX, |seed, n| uuid(random_bytes(seed, n))),
-    kind("u64 little-endian", HALF, u64::MAX, |_, n| n.to_le_bytes().into()),
-];
-
-pub(crate) const NAMES: [Kind; 1] =
-    [kind("user:N:name", HALF, 1_000_000, |_, n| format!("user:{n}:name").into())];
+pub(crate) const RANDOM: Kind =
+    kind(HALF, u64::MAX, |seed, n| random_bytes(seed, n).to_be_bytes().into());
+pub(crate) const UUIDS: Kind = kind(HALF, u64::MAX, |seed, n| uuid(random_bytes(seed, n)));
+pub(crate) const NAMES: Kind = kind(HALF, 1_000_000, |_, n| format!("user:{n}:name").into());
 
 /// Counters with one byte more, for which LevelDB's own filters do as well as for random keys.
 pub(crate) const NINE_BYTES: Kind =
-    kind("a byte, u64", HALF, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
+    kind(HALF, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
 
 #[expect(clippy::cast_possible_truncation, reason = "as its name says")]
 fn low_u32(number: u64) -> u32 {
@@ -275,10 +210,7 @@ impl Run {
         let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
         self.present.iter().for_each(|&hash| builder.add_hash(hash));
         builder.finish_into(policy, &mut bytes);
-        self.rate_of(&BloomFilter::new(bytes).expect("1 to 30 probes"))
-    }
-
-    fn rate_of(&self, filter: &BloomFilter<Vec<u8>>) -> f64 {
+        let filter = BloomFilter::new(bytes).expect("1 to 30 probes");
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);
         share(matches.iter().filter(|&&matches| matches).count(), self.absent.len())

@@ -7,9 +7,7 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 /// Defaults of LevelDB's options.
 const BLOCK_SIZE: usize = 4096;
 const RESTART_INTERVAL: usize = 16;
-
-/// The least length of LevelDB's tables, unless its options say otherwise.
-pub(crate) const TABLE_LEN: u64 = 2 << 20;
+const TABLE_LEN: u64 = 2 << 20;
 
 /// After each data block: its compression type and its checksum.
 const BLOCK_TRAILER_LEN: usize = 5;
@@ -31,11 +29,10 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Tables of at least `table_len` bytes, and a last one, with the present ones of the sorted
+    /// Tables of at least 2 MiB, and a last one, with the present ones of the sorted
     /// `keys`; `value_len(i)` is the length of the value of the `i`-th of them.
     pub(crate) fn of_keys(
         keys: &'a [(Vec<u8>, bool)],
-        table_len: u64,
         value_len: impl Fn(usize) -> usize,
     ) -> Vec<Self> {
         let (mut tables, mut blocks, mut block) = (vec![], vec![], DataBlock::default());
@@ -65,7 +62,7 @@ impl<'a> Table<'a> {
                 end += (block_len + BLOCK_TRAILER_LEN) as u64;
                 blocks.push(DataBlock { end, ..mem::take(&mut block) });
                 len = 0;
-                if end >= table_len {
+                if end >= TABLE_LEN {
                     tables.push(Self { blocks: mem::take(&mut blocks) });
                     end = 0;
                 }
