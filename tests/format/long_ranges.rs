@@ -2,14 +2,13 @@
 
 use leveldb_filter::{
     BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
-    InternalKeyPolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::block_builder::{add_and_finish, build, build_by_reference};
+use crate::common::OfKeys;
 use crate::common::strategies::{DataBlocks, any_policy, config};
-use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -100,46 +99,6 @@ fn long_ranges_widen_to_2_to_the_63_at_most() {
     let reader = FilterBlockReader::new(POLICY, builder.finish());
     assert_eq!((reader.base_lg(), reader.num_filters()), (63, 2));
     assert!(reader.key_may_match(0, b"fig") && reader.key_may_match(u64::MAX, b"lime"));
-}
-
-#[test]
-fn values_of_5_000_bytes_share_a_filter_for_each_32_mib_and_small_tables_begin_anew() {
-    let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
-    let blocks = data_blocks(&vec![(5_000, 1); 20_000], 1);
-    for (num_blocks, base_lg) in [(20_000, 25), (1, 19), (10, 19), (1_999, 24)] {
-        let contents = add_and_finish(&mut builder, &blocks[..num_blocks].to_vec());
-        assert_eq!(contents.last(), Some(&base_lg));
-        let filter = FilterBlockReader::new(POLICY, &contents).filter(0).map(<[u8]>::to_vec);
-        let keys: Vec<_> = blocks[..num_blocks].iter().flat_map(|(_, keys)| keys).collect();
-        let repeated: Vec<_> = keys.iter().cycle().take(2_000).collect();
-        let expected = create_filter(POLICY.tuned(), &repeated);
-        assert!(num_blocks > 2_000 || filter == Some(expected), "{num_blocks} keys");
-    }
-}
-
-#[test]
-fn versions_of_an_internal_key_take_hardly_more_than_one() {
-    let policy = InternalKeyPolicy::new(POLICY.tuned());
-    let key = |i: u32, version: u32| {
-        [&i.to_be_bytes()[..], &(u64::from(version) << 8 | 1).to_le_bytes()].concat()
-    };
-    let offset = |entry: u32| u64::from(entry / 36) * 4_101;
-    let build = |versions: u32| {
-        let mut builder = FilterBlockBuilder::with_long_ranges(policy);
-        for i in 0..10_000 * versions {
-            builder.start_block(offset(i));
-            builder.add_key(&key(i / versions, versions - i % versions));
-        }
-        FilterBlockReader::new(policy, builder.finish())
-    };
-    let one = build(1).contents().len();
-    for versions in [2, 10, 50] {
-        let reader = build(versions);
-        let len = reader.contents().len();
-        assert!(len <= one * 9 / 8 + 2_505, "{versions} versions: {len} bytes, {one} of one");
-        let has = |i| reader.key_may_match(offset(i), &key(i / versions, 0));
-        assert!((0..10_000 * versions).all(has), "{versions} versions");
-    }
 }
 
 /// A filter is a byte for each hash, and a key's hash is its first byte.
