@@ -1,13 +1,11 @@
 //! Creating filters: every function makes the oracle's bytes, for any keys.
 
-use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
+use leveldb_filter::BloomFilterPolicy;
 use proptest::prelude::*;
 
 use crate::common::strategies::{any_keys, any_policy, config, many_keys};
 use crate::common::ways::assert_makes_as_reference;
-use crate::common::{
-    create_filter, drawn, keys_with_hashes, of_any_magnitude, random_hashes, reference,
-};
+use crate::common::{drawn, keys_with_hashes, of_any_magnitude, random_hashes, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -18,35 +16,6 @@ fn many_keys_make_leveldbs_bytes_for_all_numbers_of_probes() {
         for num_keys in [128, 1000, 5000] {
             assert_makes_as_reference(POLICY.with_num_probes(num_probes), &keys[..num_keys]);
         }
-    }
-}
-
-fn finish(policy: BloomFilterPolicy, builder: &mut BloomFilterBuilder) -> Vec<u8> {
-    let mut filter = Vec::new();
-    builder.finish_into(policy, &mut filter);
-    filter
-}
-
-#[test]
-fn a_builder_is_empty_after_finish_and_clear_and_independent_of_its_clone() {
-    const EMPTY: BloomFilterBuilder = BloomFilterBuilder::new();
-    for mut builder in [EMPTY, BloomFilterBuilder::default()] {
-        for policy in [POLICY, POLICY.with_num_probes(8), POLICY.tuned(), BloomFilterPolicy::new(3)]
-        {
-            builder.extend(["fig"; 30]);
-            assert_eq!(builder.len(), 30);
-            assert_eq!(finish(policy, &mut builder), create_filter(policy, &["fig"; 30]));
-        }
-        builder.extend(["fig", "", "fig"]);
-        builder.clear();
-        assert_eq!((builder.len(), builder.is_empty()), (0, true));
-        assert_eq!(finish(POLICY, &mut builder), [0, 0, 0, 0, 0, 0, 0, 0, 6]);
-
-        builder.add_key(b"lime");
-        let mut clone = builder.clone();
-        clone.add_key(b"fig");
-        assert_eq!(finish(POLICY, &mut builder), create_filter(POLICY, &["lime"]));
-        assert_eq!(finish(POLICY, &mut clone), create_filter(POLICY, &["fig", "lime"]));
     }
 }
 
