@@ -30,9 +30,6 @@ fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
         }
     }
     ratios.sort_by(f64::total_cmp);
-    let at = |percent: usize| (percent, ratios[(ratios.len() - 1) * percent / 100]);
-    let figures = [0, 2, 25, 50, 75, 97, 100].map(at);
-    println!("measured over wanted rate, {} problems, percentiles: {figures:.3?}", ratios.len());
     ratios
 }
 

@@ -50,7 +50,7 @@ fn sizes(count: usize, max_keys: usize, seed: u64) -> Vec<(usize, usize)> {
 /// for few keys, the limit adds what three bytes are worth, up to 1.5 times. Allows for three
 /// standard errors.
 fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
-    let (mut worse, mut ratios) = (vec![], vec![]);
+    let mut num_compared = 0;
     for &(num_keys, millibits) in sizes {
         let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
         if policy.shape(num_keys) == policy.tuned().shape(num_keys) {
@@ -61,23 +61,13 @@ fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
         let keys = f64::from(u32::try_from(num_keys).expect("few"));
         let limit = (1.06 * (14.0 / keys).exp()).min(1.5);
         let error = tuned.standard_error.hypot(limit * leveldb.standard_error);
-        let line = format!(
-            "{num_keys} keys, {millibits} millibits per key: {:.3e} instead of {:.3e}, {:.3}",
-            tuned.mean,
-            leveldb.mean,
-            tuned.mean / leveldb.mean
+        assert!(
+            tuned.mean <= limit * leveldb.mean + 3.0 * error,
+            "{num_keys} keys, {millibits} millibits per key: {tuned:?} instead of {leveldb:?}"
         );
-        if tuned.mean > limit * leveldb.mean + 3.0 * error {
-            worse.push(line);
-        } else if leveldb.mean > 30.0 * leveldb.standard_error {
-            ratios.push((tuned.mean / leveldb.mean, line));
-        }
+        num_compared += usize::from(leveldb.mean > 30.0 * leveldb.standard_error);
     }
-    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
-    println!("{} sizes with another shape, the largest ratios of", ratios.len() + worse.len());
-    ratios.iter().take(10).for_each(|(_, line)| println!("{line}"));
-    assert!(worse.is_empty(), "{worse:#?}");
-    assert!(ratios.len() > sizes.len() / 3, "{} sizes with another shape", ratios.len());
+    assert!(num_compared > sizes.len() / 3, "{num_compared} sizes with another shape");
 }
 
 #[test]

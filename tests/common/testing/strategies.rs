@@ -30,26 +30,22 @@ pub fn any_key() -> BoxedStrategy<Vec<u8>> {
     prop_oneof![3 => random, 1 => vec(0x7eu8..=0x81, 0..=2)].boxed()
 }
 
-/// Keys; only the first are printed.
+/// Keys, or a filter's bytes, of which only the first are printed.
 #[derive(Clone)]
-pub struct Keys(pub Vec<Vec<u8>>);
+pub struct Shortened<T>(pub Vec<T>);
 
-impl Keys {
-    pub fn slices(&self) -> Vec<&[u8]> {
-        self.0.iter().map(AsRef::as_ref).collect()
-    }
-}
-
-impl fmt::Debug for Keys {
+impl<T: fmt::Debug> fmt::Debug for Shortened<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = &self.0[..self.0.len().min(8)];
-        write!(f, "{} keys, the first of them {shown:02x?}", self.0.len())
+        let (len, last) = (self.0.len(), self.0.last());
+        write!(f, "{len}: {:02x?}..{last:02x?}", &self.0[..len.min(16)])
     }
 }
+
+pub type Keys = Shortened<Vec<u8>>;
 
 /// Up to `max` keys, with every special case.
 pub fn any_keys(max: usize) -> BoxedStrategy<Keys> {
-    prop_oneof![3 => vec(any_key(), 0..=max).prop_map(Keys), 1 => many_keys(0..=max)].boxed()
+    prop_oneof![3 => vec(any_key(), 0..=max).prop_map(Shortened), 1 => many_keys(0..=max)].boxed()
 }
 
 /// Random keys of one length or of many.
@@ -64,7 +60,7 @@ pub fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
                 let bytes = words.by_ref().flat_map(u64::to_le_bytes);
                 bytes.take(len.try_into().expect("short")).collect()
             };
-            Keys((0..num_keys).map(|_| key()).collect())
+            Shortened((0..num_keys).map(|_| key()).collect())
         })
         .boxed()
 }
@@ -93,20 +89,9 @@ pub fn any_hash() -> impl Strategy<Value = u32> {
     prop_oneof![0..=16u32, u32::MAX - 16..=u32::MAX, any::<u32>()]
 }
 
-/// A filter's bytes; only the first are printed.
-#[derive(Clone)]
-pub struct Filter(pub Vec<u8>);
-
-impl fmt::Debug for Filter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (len, last) = (self.0.len(), self.0.last());
-        write!(f, "{len} bytes, {:02x?}..{last:?}", &self.0[..len.min(64)])
-    }
-}
-
 /// Bytes to read as a filter, whether or not a policy makes them: with half of the bits set, three
 /// quarters, and so on, since otherwise many probes rarely match.
-pub fn any_filter(len: RangeInclusive<usize>) -> BoxedStrategy<Filter> {
+pub fn any_filter(len: RangeInclusive<usize>) -> BoxedStrategy<Shortened<u8>> {
     let num_probes = prop_oneof![4 => 0..=30_u8, 1 => any::<u8>()];
     (len, num_probes, 0..=3_usize, any::<u64>())
         .prop_map(|(len, num_probes, fullness, seed)| {
@@ -120,7 +105,7 @@ pub fn any_filter(len: RangeInclusive<usize>) -> BoxedStrategy<Filter> {
             if let Some(last) = filter.last_mut() {
                 *last = num_probes;
             }
-            Filter(filter)
+            Shortened(filter)
         })
         .boxed()
 }
