@@ -8,8 +8,6 @@ mod common;
 mod facts;
 #[path = "examples/inspect/report.rs"]
 mod report;
-#[path = "examples/inspect/request.rs"]
-mod request;
 #[path = "examples/inspect/same_bytes.rs"]
 mod same_bytes;
 

@@ -1,13 +1,10 @@
 //! What `inspect` says of golden tables is what an independent reader of tables has found.
 
-use std::path::PathBuf;
-
 use crate::absent::next_key;
 use crate::common::table::Table;
 use crate::common::table::replace::with_filter_block;
 use crate::facts::{Facts, Figures, TableFilters};
 use crate::report::Report;
-use crate::request::Request;
 use crate::same_bytes::Choice;
 use crate::{golden, read_golden};
 
@@ -97,21 +94,6 @@ fn each_case_has_its_words_and_its_exit_status() {
             assert!(lines.iter().any(is_said), "{places:?}: no {words:?} in {lines:#?}");
         }
         assert_eq!(report.exit_status(), status, "{places:?}: {lines:#?}");
-    }
-}
-
-#[test]
-fn arguments_are_paths_or_wrong() {
-    let parse = |args: &[&str]| {
-        let args: Vec<_> = args.iter().map(Into::into).collect();
-        Request::parse(&args)
-    };
-    let paths = |paths: &[&str]| Ok(Request::Inspect(paths.iter().map(PathBuf::from).collect()));
-    assert_eq!(parse(&["a", "b"]), paths(&["a", "b"]));
-    assert_eq!(parse(&["a", "--", "-b", "--"]), paths(&["a", "-b", "--"]));
-    assert_eq!(parse(&["a", "--help"]), Ok(Request::Help));
-    for wrong in [&[][..], &["--"], &["-a"], &["a", "--add"]] {
-        assert_eq!(parse(wrong), Err("usage: inspect [--] PATH..."), "{wrong:?}");
     }
 }
 

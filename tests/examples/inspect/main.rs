@@ -5,25 +5,25 @@
 //! cargo run --release --example inspect -- PATH...
 //! ```
 //!
-//! `request` is the command line. Of the others each module knows only those after it: `report`,
-//! all tables in words; `facts`, one table; `absent`, the keys that filters are tested with;
-//! `same_bytes`, the policies that make a block.
+//! Each module knows only those after it: `report`, all tables in words; `facts`, one table;
+//! `absent`, the keys that filters are tested with; `same_bytes`, the policies that make a block.
 
 use std::env;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use common::terminal::{exit_code, print};
 use report::Report;
-use request::{Request, USAGE};
 
 mod absent;
 #[path = "../../common/mod.rs"]
 mod common;
 mod facts;
 mod report;
-mod request;
 mod same_bytes;
+
+const USAGE: &str = "usage: inspect PATH...";
 
 const HELP: [&str; 3] = [
     "Each PATH is a LevelDB table (.ldb, .sst), or a directory with tables. Nothing is written.",
@@ -32,16 +32,16 @@ const HELP: [&str; 3] = [
 ];
 
 fn main() -> ExitCode {
-    let args: Vec<_> = env::args_os().skip(1).collect();
-    let paths = match Request::parse(&args) {
-        Ok(Request::Inspect(paths)) => paths,
-        Ok(Request::Help) => return exit_code(print(&[USAGE]).and_then(|()| print(&HELP))),
-        Err(usage) => {
-            // If stderr is closed, the exit status must suffice.
-            let _ = writeln!(io::stderr(), "{usage}");
-            return 2.into();
-        }
-    };
+    let paths: Vec<_> = env::args_os().skip(1).map(PathBuf::from).collect();
+    if paths.iter().any(|path| path.as_os_str() == "-h" || path.as_os_str() == "--help") {
+        return exit_code(print(&[USAGE]).and_then(|()| print(&HELP)));
+    }
+    let is_option = |path: &PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    if paths.is_empty() || paths.iter().any(is_option) {
+        // If stderr is closed, the exit status must suffice.
+        let _ = writeln!(io::stderr(), "{USAGE}");
+        return 2.into();
+    }
     let report = Report::of(&paths);
     match exit_code(print(&report.lines())) {
         ExitCode::SUCCESS => report.exit_status().into(),
