@@ -1,5 +1,5 @@
 //! The recipe for LevelDB's C interface in use: fills a database through it, looks up keys, and
-//! prints what it found. `c_interface.rs` compiles it.
+//! panics if what it finds is wrong. `c_interface.rs` compiles it.
 
 use std::env;
 use std::sync::Arc;
@@ -127,21 +127,24 @@ fn main() {
         db.put(&key(2 * i), &[b'v'; 1_000]);
     }
     unsafe { leveldb_compact_range(db.db, ptr::null(), 0, ptr::null(), 0) };
-    let lost = |db: &Db| {
-        let is_lost = |i: &u64| !db.contains(&key(2 * i));
-        usize::from(!db.contains(b"")) + (0..num_keys).filter(is_lost).count()
+    assert!(counts.created.load(Relaxed) > 0, "no filters");
+    let assert_loses_no_key = |db: &Db| {
+        let all = (0..num_keys).all(|i| db.contains(&key(2 * i)));
+        assert!(all && db.contains(b""), "a key is lost");
     };
-    println!("created {}", counts.created.load(Relaxed));
-    println!("lost {}", lost(&db));
-    println!("checked for present {}", counts.checked.swap(0, Relaxed));
-    println!("matched of present {}", counts.matched.swap(0, Relaxed));
-    println!("absent found {}", (0..num_keys).filter(|i| db.contains(&key(2 * i + 1))).count());
-    println!("checked for absent {}", counts.checked.load(Relaxed));
-    println!("matched of absent {}", counts.matched.load(Relaxed));
+    assert_loses_no_key(&db);
+    let take_counts = || [&counts.checked, &counts.matched].map(|count| count.swap(0, Relaxed));
+    let [checked, matched] = take_counts();
+    assert!(checked >= 20_000 && matched == checked, "{matched} of {checked} present keys match");
+    assert!(!(0..num_keys).any(|i| db.contains(&key(2 * i + 1))), "an absent key is found");
+    let [checked, matched] = take_counts();
+    // LevelDB's filters match 99.8%.
+    let is_less = matched < checked / 100;
+    assert!(checked >= 19_000 && is_less, "{matched} of {checked} absent keys match");
     db.close();
-    println!("policies left {}", Arc::strong_count(&counts) - 1);
+    assert_eq!(Arc::strong_count(&counts), 1, "a policy is left");
 
     let db = Db::open(&path, unsafe { leveldb_filterpolicy_create_bloom(10) });
-    println!("lost by LevelDB's policy {}", lost(&db));
+    assert_loses_no_key(&db);
     db.close();
 }
