@@ -5,6 +5,7 @@
 mod common;
 
 mod rates {
+    mod few_keys;
     mod measured;
     mod runs;
     mod sizing;

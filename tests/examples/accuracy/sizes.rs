@@ -24,8 +24,8 @@ const NUM_NEIGHBOURS: usize = 16;
 pub(crate) fn few_keys() -> Outcome {
     section(
         "Few keys",
-        "Short filters suffer most. Each row is the mean over single filters with each number of \
-         keys, 200 runs each. \"Plugged in\" filters have room for at least 40 keys.",
+        "Short filters suffer most. Each row is the mean over 200 single filters for each number \
+         of keys. \"Plugged in\" filters have room for at least 40 keys.",
         &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in"],
     )?;
     let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)];
@@ -92,7 +92,8 @@ pub(crate) fn equal_hashes() -> Outcome {
         "No filter can tell two keys with the same hash apart, so neither more bits nor tuned \
          lengths help. Digits have many equal hashes in large filters, for example in a single \
          filter for a whole table, but hardly any in filters of 5,000 keys. The last column is \
-         the share of absent keys that have the hash of a present key. Each tenant has 1,000 ids.",
+         the share of absent keys that have the hash of a present key. In \"u32 tenant + u64 id\", \
+         each tenant has 1,000 ids.",
         &["keys", "in a filter", "`tuned()`", "worst", "with an equal hash"],
     )?;
     for (name, kind) in [

@@ -88,8 +88,8 @@ pub(crate) fn real_keys() -> Outcome {
     section(
         "Real keys",
         "Each row is the mean over 16 runs of 60,000 keys. Tables have 2 MiB and data blocks have \
-         4 KiB, without compression. \"About 100 bytes\" means random lengths, from 80 to 100 \
-         bytes in the first run up to 100 to 120 bytes in the last, because one key more or fewer \
+         4 KiB, without compression. \"About 100 bytes\" means random lengths, which rise from 80 \
+         to 100 bytes in the first run to 100 to 120 in the last, because one key more or fewer \
          can make LevelDB's filters far better or worse. The columns compare these filters:\n\n\
          - LevelDB uses `BloomFilterPolicy::new(10)`, with one filter per 2 KiB of data blocks.\n\
          - `tuned()` uses `new(10).tuned()` with the same ranges.\n\
