@@ -4,10 +4,9 @@ use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 
 use crate::common::{create_filter, drawn};
 
-/// The keys of numbers, and limits for the mean of LevelDB's filters, the mean of tuned filters, and
-/// the worst tuned filters of 40 keys and more at 10 bits per key and more.
+/// Keys of numbers, and limits: the means of LevelDB's and of tuned filters, and the worst tuned
+/// filters of 40 keys and more at 10 bits per key and more.
 type Kind = (fn(usize) -> Vec<u8>, [f64; 3]);
-
 const KINDS: [Kind; 3] = [
     (|n| (n as u64).to_be_bytes().into(), [0.35, 0.175, 0.35]),
     (|n| format!("{n:016}").into(), [0.07, 0.0375, 0.08]),
