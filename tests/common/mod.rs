@@ -21,7 +21,7 @@
 //! | `filter_policy.rs`, the public API | `format/api.rs`, `format/hash_policies.rs`, `allocations.rs`; figures in docs: `format/recipes.rs` |
 //! | everything | `format/golden.rs` (LevelDB's vectors), `tables/` (tables, and the example `inspect`), `leveldb/` (LevelDB itself) |
 //!
-//! `cargo test` runs everything but `leveldb`, which needs LevelDB's library, and an ignored test of
+//! `cargo test` runs all but `leveldb`, which needs LevelDB's library, and an ignored test of
 //! `format`, which needs 12 GiB of addresses. `.ci/run`, the gate, adds both.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each crate uses its own part")]
 

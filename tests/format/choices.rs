@@ -18,9 +18,9 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     (shape.filter_len() - 1, shape.num_probes())
 }
 
-/// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, next
-/// to 65,536 bits and bytes, and of the most bits. In the last two rows a slip in how third probes
-/// meet would show.
+/// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, at
+/// 65,536 bits and bytes, and of the most bits. The last two rows show a slip in how third probes
+/// meet.
 #[rustfmt::skip]
 const SHAPES: [(usize, usize, usize, u8); 18] = [
     (1, 10_000, 7, 4), (14, 10_000, 18, 6), (28, 10_000, 35, 6), (41, 10_000, 49, 6),

@@ -136,7 +136,7 @@ impl HashPolicy for Lists {
     }
 }
 
-/// Then filters are as long from a policy that drops equal neighbours, such as a policy of prefixes.
+/// Then filters are as long from a policy that drops equal neighbours, such as a prefix policy.
 #[test]
 fn hashes_repeat_in_turn_and_only_equal_neighbours_count_once_in_long_ranges() {
     let keys = [b"fig", b"fir", b"pea", b"fig"];
