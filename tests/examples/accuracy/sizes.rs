@@ -19,7 +19,7 @@ const NUM_SIZES: usize = 40;
 
 /// A filter's length changes its rate, at single numbers of keys by more than half: means over
 /// neighbouring numbers even this out.
-const NUM_NEIGHBOURS: usize = 16;
+const NUM_NEIGHBOURS: usize = 8;
 
 pub(crate) fn few_keys() -> Outcome {
     section(
@@ -55,7 +55,7 @@ pub(crate) fn large() -> Outcome {
     let thousands = [52, 100, 200, 300, 600];
     for num_keys in thousands.map(|thousand| 1_000 * thousand) {
         for bits_per_key in [8, 10, 14] {
-            let sizes: Vec<_> = (num_keys - 8..).take(NUM_NEIGHBOURS).collect();
+            let sizes: Vec<_> = (num_keys - 4..).take(NUM_NEIGHBOURS).collect();
             let policy = BloomFilterPolicy::new(bits_per_key);
             let [leveldb, tuned] =
                 [policy, policy.tuned()].map(|policy| of_random_keys(policy, &sizes));
