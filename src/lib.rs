@@ -49,8 +49,9 @@
 //! The crate is `no_std`. It needs an allocator, and atomics with compare-and-swap for `Arc` and
 //! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform.
 //!
-//! Bytes and answers equal LevelDB's on 64-bit machines, from version 1.18 to 1.23. This crate
-//! differs only where C++ leaves the outcome undefined or loses keys, and where you ask for it:
+//! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes of LevelDB on 64-bit
+//! machines, from version 1.18 to 1.23, and lookups give LevelDB's answers. This crate differs only
+//! where C++ leaves the outcome undefined or loses keys:
 //!
 //! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
 //! - An internal key that is too short for a trailer is used whole.
