@@ -5,11 +5,6 @@ use leveldb_filter::BloomFilterPolicy;
 const RECIPES: &str = include_str!("../../src/recipes.md");
 const ACCURACY: &str = include_str!("../accuracy.md");
 
-/// The cells of the recipes' table with this head, without the line below it.
-fn rows_below(head: &str) -> Vec<Vec<&'static str>> {
-    table_in(RECIPES, head)
-}
-
 /// The cells of a text's first table with this head, without the line below it.
 fn table_in(text: &'static str, head: &str) -> Vec<Vec<&'static str>> {
     let table = text.find(&format!("| {head} |")).expect("a table");
@@ -20,7 +15,7 @@ fn table_in(text: &'static str, head: &str) -> Vec<Vec<&'static str>> {
 
 #[test]
 fn bits_per_key_have_the_rates_that_the_docs_give() {
-    let [bits, rates] = &rows_below("bits per key")[..] else { panic!("two rows") };
+    let [bits, rates] = &table_in(RECIPES, "bits per key")[..] else { panic!("two rows") };
     for (bits, rate) in bits.iter().zip(rates).skip(1) {
         let policy = BloomFilterPolicy::new(bits.parse().expect("a number"));
         let percent = 100.0 * policy.shape(20_000).measure_false_positive_rate(20_000);
@@ -31,7 +26,7 @@ fn bits_per_key_have_the_rates_that_the_docs_give() {
 
 #[test]
 fn rates_take_the_bits_per_key_that_the_docs_give() {
-    let rows = rows_below("keys of a filter");
+    let rows = table_in(RECIPES, "keys of a filter");
     let [head, rows @ ..] = &rows[..] else { panic!("a table") };
     assert_eq!(rows.len(), 3);
     for row in rows {
@@ -55,7 +50,9 @@ fn assert_rounds_to(cell: &str, percentage: &str) {
 
 #[test]
 fn rates_of_counters_are_those_of_the_accuracy_tables() {
-    let [bits, counters, random] = &rows_below("bits per key, tuned")[..] else { panic!("3 rows") };
+    let [bits, counters, random] = &table_in(RECIPES, "bits per key, tuned")[..] else {
+        panic!("3 rows")
+    };
     let known = table_in(ACCURACY, "bits per key");
     let known = known.iter().filter(|row| bits[1..].contains(&row[0])).collect::<Vec<_>>();
     assert_eq!(known.len(), bits.len() - 1);
@@ -68,7 +65,7 @@ fn rates_of_counters_are_those_of_the_accuracy_tables() {
 
 #[test]
 fn rates_of_digits_are_those_of_the_accuracy_tables() {
-    let [num_keys, digits, others] = &rows_below("keys of one filter")[..] else {
+    let [num_keys, digits, others] = &table_in(RECIPES, "keys of one filter")[..] else {
         panic!("3 rows")
     };
     let (_, known) = ACCURACY.split_once("## Equal hashes").expect("a section");
