@@ -14,8 +14,8 @@ pub use reader::FilterBlockReader;
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
 /// The calls must match the regular expression `add_key* (start_block add_key*)* finish`:
-/// `start_block` with the file offset of a data block, past the 5-byte trailer of the block before,
-/// then `add_key` for each entry of the data block. [`FilterBlockReader`] shows the bytes.
+/// `start_block` with a data block's file offset (after the previous block's 5-byte trailer), then
+/// `add_key` for each entry of the data block. [`FilterBlockReader`] shows the bytes.
 ///
 /// `start_block` may also follow the last data block, with the offset after it. LevelDB does so,
 /// and if the last data block is long, the filter block then ends in offsets of empty filters.

@@ -17,7 +17,7 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// **Numbers in decimal digits.** In filters of more than about 20,000 keys, many such keys have
 /// the same hash, so absent numbers match far more often. Split the keys between smaller filters,
-/// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own), where rates are shown.
+/// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own) (with rates).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};

@@ -132,7 +132,7 @@ impl BloomFilterPolicy {
     /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
     ///
     /// If the policy has a number already, for example from `for_runs`, the larger number counts.
-    /// `for_runs` and `for_false_positive_rate` do not include bytes that a later call adds.
+    /// `for_runs` and `for_false_positive_rate` cannot count bytes that this adds afterwards.
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
@@ -144,8 +144,8 @@ impl BloomFilterPolicy {
     /// The expectation is for random keys. Other keys, above all digits and counters, can match far
     /// more often, at low rates hundreds of times as often. Try the policy with your own keys.
     ///
-    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and [sizes
-    /// small filters for more keys](Self::with_min_keys), so it also suits larger filters.
+    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and
+    /// [lengthens small filters](Self::with_min_keys), so it also suits larger filters.
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
     /// because `num_keys / 2^32` of absent keys [share a key's
@@ -181,9 +181,9 @@ impl BloomFilterPolicy {
     /// hardly help, because nearly all remaining false positives are equal hashes. Takes tens of
     /// microseconds for each run.
     ///
-    /// A filter with fewer keys than its run's `keys_per_filter`, but not none, takes no more bytes
-    /// than a full filter. For runs below 2,000 keys per filter, policies have the bits per key
-    /// that 2,000 keys of the run would get, and [size small filters for more
+    /// A non-empty filter with fewer keys than its run's `keys_per_filter` takes no more bytes than
+    /// a full filter. For runs below 2,000 keys per filter, policies have the bits per key that
+    /// 2,000 keys of the run would get, and [size small filters for more
     /// keys](Self::with_min_keys). With long ranges every filter takes the bytes of 2,000 keys or
     /// more, so give at least 2,000 as `keys_per_filter`. The recipe says [how to count filters and
     /// when to divide again](crate::recipes#memory-for-levels).
