@@ -138,8 +138,8 @@ impl BloomFilterPolicy {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
     }
 
-    /// Finds the [tuned](Self::tuned) policy with about the shortest filters of `num_keys` keys
-    /// that are expected to match at most `rate` of absent keys, such as 0.01 for 1%.
+    /// Finds the [tuned](Self::tuned) policy whose filters of `num_keys` keys are about the
+    /// shortest to match at most `rate` of absent keys, such as 0.01 for 1%.
     ///
     /// The expectation is for random keys. Other keys, above all digits and counters, can match far
     /// more often, at low rates hundreds of times as often. Try the policy with your own keys.
@@ -182,11 +182,11 @@ impl BloomFilterPolicy {
     /// microseconds for each run.
     ///
     /// A non-empty filter with fewer keys than its run's `keys_per_filter` takes no more bytes than
-    /// a full filter. For runs below 2,000 keys per filter, policies have the bits per key that
-    /// 2,000 keys of the run would get, and [size small filters for more
-    /// keys](Self::with_min_keys). With long ranges every filter takes the bytes of 2,000 keys or
-    /// more, so give at least 2,000 as `keys_per_filter`. The recipe says [how to count filters and
-    /// when to divide again](crate::recipes#memory-for-levels).
+    /// a full filter. For runs below 2,000 keys per filter, policies have the bits per key for
+    /// 2,000 keys per filter, and [lengthen small filters](Self::with_min_keys). With long ranges
+    /// every filter takes the bytes of 2,000 keys or more, so give at least 2,000 as
+    /// `keys_per_filter`. The recipe says [how to count filters and when to divide
+    /// again](crate::recipes#memory-for-levels).
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
         let sizes = shaping::sizes_for_runs(total_len, runs).into_iter();
