@@ -2,7 +2,9 @@
 
 use std::mem;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
+
+use crate::POLICY;
 
 /// Defaults of LevelDB's options.
 const BLOCK_SIZE: usize = 4096;
@@ -20,7 +22,7 @@ const KEY_TRAILER_LEN: usize = 8;
 struct DataBlock<'a> {
     end: u64,
     keys: Vec<&'a [u8]>,
-    absent: Vec<&'a [u8]>,
+    absent: Vec<FilterKey<'a>>,
 }
 
 /// The data blocks of a table, not compressed.
@@ -40,7 +42,7 @@ impl<'a> Table<'a> {
         for (key, is_present) in keys {
             if !is_present {
                 // The index leads to the first block whose last key is not less than the key.
-                block.absent.push(key.as_slice());
+                block.absent.push(FilterKey::new(&POLICY, key));
                 continue;
             }
             if blocks.is_empty() && block.keys.is_empty() {
@@ -78,8 +80,7 @@ impl<'a> Table<'a> {
         tables
     }
 
-    /// The filter block's length, and how many of the absent keys it matches. Panics if it loses a
-    /// key.
+    /// The filter block's length, and how many of the absent keys it matches.
     fn len_and_matches(
         &self,
         mut builder: FilterBlockBuilder<BloomFilterPolicy>,
@@ -90,12 +91,10 @@ impl<'a> Table<'a> {
             builder.start_block(block.end);
         }
         let filter_block = builder.finish();
-        let reader = FilterBlockReader::new(BloomFilterPolicy::default(), &filter_block);
+        let reader = FilterBlockReader::new(POLICY, &filter_block);
         let (mut offset, mut num_matches) = (0, 0);
         for block in &self.blocks {
-            let may_match = |key: &&&[u8]| reader.key_may_match(offset, key);
-            assert!(block.keys.iter().all(|key| may_match(&key)), "the filter block loses a key");
-            num_matches += block.absent.iter().filter(may_match).count();
+            num_matches += block.absent.iter().filter(|key| reader.may_match(offset, key)).count();
             offset = block.end;
         }
         (filter_block.len(), num_matches)

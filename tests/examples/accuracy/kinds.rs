@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, bloom_hash};
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, HashPolicy, bloom_hash};
 
 use crate::common::random::words;
 
@@ -210,9 +210,8 @@ impl Run {
 
     /// The share of the absent keys that a filter of the present ones matches.
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
-        let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
-        self.present.iter().for_each(|&hash| builder.add_hash(hash));
-        builder.finish_into(policy, &mut bytes);
+        let mut bytes = Vec::new();
+        policy.create_filter_of_hashes(&self.present, &mut bytes);
         let filter = BloomFilter::new(bytes).expect("1 to 30 probes");
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);
