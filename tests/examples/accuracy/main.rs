@@ -54,7 +54,7 @@ average, and a random time between each two is looked up. \"Worst\" is the highe
 filter in the row, so a longer search would find worse.
 
 **How to print it.** `cargo run --release --example accuracy` prints all sections but the last in \
-about two minutes. With the name of a file, the example also draws [the figure](accuracy.svg). A \
+about a minute. With the name of a file, the example also draws [the figure](accuracy.svg). A \
 point of the figure is the mean over sizes up to a seventh smaller and larger, and at least eight \
 in ten of their rates lie in the shaded area. Random numbers have fixed seeds, so every x86-64 \
 Linux prints the same figures. On other systems the microseconds may differ, because their \
