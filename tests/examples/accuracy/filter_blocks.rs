@@ -31,8 +31,8 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Tables of at least 2 MiB, and a last one, with the present ones of the sorted
-    /// `keys`; `value_len(i)` is the length of the value of the `i`-th of them.
+    /// Tables of at least 2 MiB, and a last one, with the present ones of the sorted `keys`;
+    /// `value_len(i)` is the length of the value of the `i`-th of them.
     pub(crate) fn of_keys(
         keys: &'a [(Vec<u8>, bool)],
         value_len: impl Fn(usize) -> usize,

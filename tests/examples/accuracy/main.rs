@@ -37,6 +37,9 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 /// LevelDB's filters, and the tuned ones of as many bits per key.
 const POLICIES: [BloomFilterPolicy; 2] = [POLICY, POLICY.tuned()];
 
+/// As long ranges make filters.
+const LONG_RANGES: BloomFilterPolicy = POLICY.tuned().with_min_keys(2_000);
+
 type Outcome = Result<(), Box<dyn Error>>;
 
 const HEAD: &str = "\

@@ -4,7 +4,7 @@ use crate::common::terminal::grouped;
 use crate::kinds::{
     COUNTERS, DIGITS_16, HEX_DIGITS_16, Kind, OBJECT_IDS, Run, STEPS_OF_3, U32, USER_AND_SEQUENCE,
 };
-use crate::{Outcome, POLICIES, mean, percent, row, section};
+use crate::{LONG_RANGES, Outcome, POLICY, mean, percent, row, section};
 
 const NUM_LOOKUPS: usize = 4_000;
 
@@ -31,7 +31,7 @@ fn kinds() -> Vec<(&'static str, &'static str, Kind)> {
 /// The mean rate of each policy's filters of so many keys.
 #[expect(clippy::cast_precision_loss, reason = "few runs")]
 fn rates(kind: &Kind, num_keys: usize) -> [f64; 2] {
-    let policies = [POLICIES[0], POLICIES[1].with_min_keys(2_000)];
+    let policies = [POLICY, LONG_RANGES];
     let (mut sums, mut num_runs, mut lookups) = ([0.0; 2], 0, 0);
     while lookups < NUM_LOOKUPS {
         let run = Run::draw(kind, num_keys, num_runs << 32 | num_keys as u64);
@@ -84,11 +84,10 @@ pub(crate) fn rare() -> Outcome {
         ),
         &["keys", "present", "mean", "above 5%", "above 10%", "worst", "the worst table"],
     )?;
-    let policy = POLICIES[1].with_min_keys(2_000);
     let num_keys = |table| 2_000 + table % 4_001;
     for (name, present, kind) in &kinds()[..4] {
         let kind = kind.starting_at_multiples_of(1 << 16);
-        let rate = |table| Run::draw(&kind, num_keys(table), table as u64).rate(policy);
+        let rate = |table| Run::draw(&kind, num_keys(table), table as u64).rate(LONG_RANGES);
         let rates: Vec<_> = (0..NUM_TABLES).map(rate).collect();
         let worst = (0..NUM_TABLES).max_by(|&a, &b| rates[a].total_cmp(&rates[b]));
         let worst = worst.expect("tables");
