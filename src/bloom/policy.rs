@@ -86,9 +86,10 @@ impl BloomFilterPolicy {
     /// filters match many absent keys next to present keys. Among tuned filters of 2,000 keys or
     /// more, few do, as `tests/accuracy.md` in the repository shows.
     ///
-    /// A tuned filter takes as many bytes as LevelDB's or slightly fewer. Large filters of random
-    /// keys mostly have fewer false positives than LevelDB's, and filters of few keys may have
-    /// more. The choice takes about a microsecond and is the same on every platform.
+    /// A tuned filter takes as many bytes as LevelDB's or slightly fewer, and never more than
+    /// 2<sup>32</sup> bits, because hashes reach no further bits. Large filters of random keys
+    /// mostly have fewer false positives than LevelDB's, and filters of few keys may have more. The
+    /// choice takes about a microsecond and is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }

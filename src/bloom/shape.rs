@@ -6,6 +6,9 @@ pub(super) const MAX_PROBES: u8 = 30;
 /// The number of hashes, and the most bits that they can reach.
 pub(super) const NUM_HASHES: u64 = 1 << 32;
 
+/// The bytes of 2<sup>32</sup> bits. Hashes reach no further bits.
+pub(super) const MAX_BYTES: usize = 1 << 29;
+
 /// The length and the number of probes of a filter: chosen by a
 /// [policy](crate::BloomFilterPolicy::shape) for a number of keys, read from a
 /// [filter](crate::BloomFilter::shape), or [given](Self::new).

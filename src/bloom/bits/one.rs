@@ -3,8 +3,9 @@
 //! A lookup in a parsed filter is [`PreparedShape::may_match`], which chooses how often
 //! [`all_set`](PreparedShape::all_set) goes round.
 
-use super::probes::{MAX_BYTES, PreparedShape, ProbeSeq, ROTATES_BYTES};
+use super::probes::{PreparedShape, ProbeSeq, ROTATES_BYTES};
 use crate::BloomHash;
+use crate::bloom::shape::MAX_BYTES;
 
 impl PreparedShape {
     /// Whether all bits of a key are set in a filter whose bytes `byte` gives.

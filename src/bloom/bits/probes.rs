@@ -5,12 +5,10 @@
 //! division, [`PreparedShape`] for one key and [`Divisor`] for many.
 
 use crate::BloomHash;
+use crate::bloom::shape::MAX_BYTES;
 
 /// Whether the processor rotates a byte in one step; AArch64 takes six.
 pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
-
-/// The bytes of 2<sup>32</sup> bits. Hashes reach no further bits.
-pub(super) const MAX_BYTES: usize = 1 << 29;
 
 /// The length of a filter and its number of probes, prepared for remainders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

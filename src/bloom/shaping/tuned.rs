@@ -60,7 +60,7 @@
 use core::array;
 
 use super::rate::{NUM_VALUES, Rates};
-use crate::bloom::shape::{BloomFilterShape, MAX_PROBES, NUM_HASHES, float};
+use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, NUM_HASHES, float};
 
 /// The least square of the shortest vector between third probes that meet, in cells of their
 /// lattice. The best lattices have 1.15. Fitted to 200 filters of 9,000 to 100,000 random keys,
@@ -89,10 +89,10 @@ pub(in crate::bloom) fn tuned_shape(
     leveldb: BloomFilterShape,
     num_keys: usize,
 ) -> BloomFilterShape {
-    if num_keys == 0 || leveldb.num_bits() > NUM_HASHES {
+    if num_keys == 0 {
         return leveldb;
     }
-    choose_probes(choose_length(leveldb.num_bytes), leveldb.num_probes, num_keys)
+    choose_probes(choose_length(leveldb.num_bytes.min(MAX_BYTES)), leveldb.num_probes, num_keys)
 }
 
 /// The best length up to LevelDB's, by the order that the module's header gives.
