@@ -86,6 +86,11 @@ impl PreparedShape {
 
 /// [`PreparedShape::may_match`] for a single lookup in a filter; `bits` is not empty.
 pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
+    // LevelDB's filters of up to 6 keys. In a word, remainders take no division.
+    if let Ok(bits) = <[u8; 8]>::try_from(bits) {
+        let of_key = word_of(hash, count);
+        return u64::from_le_bytes(bits) & of_key == of_key;
+    }
     // One length instead of two, in one register, because no hash points beyond it.
     let bits = &bits[..bits.len().min(MAX_BYTES)];
     PreparedShape::new(bits.len(), count).may_match(|index| bits.get(index).copied(), hash)
