@@ -29,10 +29,15 @@ impl BloomFilterShape {
     /// The standard error is about 1% for rates above 0.02%. For far lower rates, only the order of
     /// magnitude is right, or the result is 0. Takes some 20 ms, but seconds for low rates or large
     /// filters. Needs the memory of one filter.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow" if a `Vec` cannot be as long as the filter.
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
-        // More keys would set no further bit.
-        let num_keys = num_keys.min(self.num_bytes.saturating_mul(512));
+        // With 64 probes for each bit, more keys would set no further bit.
+        let most_keys = self.num_bytes.saturating_mul(512) / usize::from(self.num_probes.max(1));
+        let num_keys = num_keys.min(most_keys);
         // Enough lookups that making filters does not take most of the time.
         let lookups_per_filter = num_keys.max(self.num_bytes).saturating_mul(4);
         let (mut trial, mut bytes) = (Trial::default(), Vec::new());
