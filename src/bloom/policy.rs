@@ -7,7 +7,7 @@ use super::bits::one::may_match_once;
 use super::error::InvalidFilter;
 use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
-use super::shaping::{self, SortedRun, TunedSize};
+use super::shaping::{self, SortedRun};
 use crate::hash::{BLOOM_SEED, assert_same_len, hash, hash_many};
 use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
@@ -163,39 +163,36 @@ impl BloomFilterPolicy {
     #[doc(alias = "false positive")]
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
-        shaping::size_for_rate(rate, num_keys).map(Self::of_size)
+        let shaping::TunedSize { millibits_per_key, min_keys } =
+            shaping::size_for_rate(rate, num_keys)?;
+        Some(Self::from_millibits(millibits_per_key).tuned().with_min_keys(min_keys))
     }
 
-    /// Divides `total_len` bytes of filters between [sorted runs](SortedRun), so that a lookup of
-    /// an absent key has about the fewest false positives. Returns a [tuned](Self::tuned) policy
-    /// for each run.
+    /// Divides `total_len` bytes between the filters of several [sorted runs](SortedRun), so that a
+    /// lookup of an absent key has about the fewest false positives. Returns a
+    /// [tuned](Self::tuned) policy for each run, or `None` for a run that gets no filters.
     ///
-    /// A lookup costs the sum of the runs' false-positive rates, each times its weight. Bytes go
-    /// where they remove most of the sum, [as in
+    /// A lookup costs the sum of the runs' false-positive rates, each times its weight. A run
+    /// without filters has the rate 1. Bytes go where they remove most of the sum, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store).
     /// For random keys, three levels, each with ten times the keys of the level above, have about
     /// 2.2 times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0
     /// times fewer.
     ///
-    /// `None` means no filters for that run. Its rate then counts as 1. All filters together take
-    /// at most `total_len` bytes, probe counts included. They take fewer where more bytes would
-    /// hardly help, because nearly all remaining false positives are equal hashes. Takes tens of
-    /// microseconds for each run.
+    /// All filters together take at most `total_len` bytes, probe counts included, if no filter has
+    /// more than its run's `keys_per_filter` keys. They leave bytes unused when nearly all
+    /// remaining false positives come from equal hashes. The division ignores that no filter is
+    /// below 8 bytes, so it suits filters of more than about 20 keys. Takes tens of microseconds
+    /// for each run.
     ///
-    /// A non-empty filter with fewer keys than its run's `keys_per_filter` takes no more bytes than
-    /// a full filter. For runs below 2,000 keys per filter, policies have the bits per key for
-    /// 2,000 keys per filter, and [lengthen small filters](Self::with_min_keys). With long ranges
-    /// every filter takes the bytes of 2,000 keys or more, so give at least 2,000 as
-    /// `keys_per_filter`. The recipe says [how to count filters and when to divide
+    /// With long ranges every filter takes the bytes of 2,000 keys or more, so give at least 2,000
+    /// as `keys_per_filter`. The recipe says [how to count filters and when to divide
     /// again](crate::recipes#memory-for-levels).
     #[must_use]
     pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
-        let sizes = shaping::sizes_for_runs(total_len, runs).into_iter();
-        sizes.map(|size| size.map(Self::of_size)).collect()
-    }
-
-    const fn of_size(size: TunedSize) -> Self {
-        Self::from_millibits(size.millibits_per_key).tuned().with_min_keys(size.min_keys)
+        let policy = |millibits| Self::from_millibits(millibits).tuned();
+        let of_runs = shaping::millibits_for_runs(total_len, runs).into_iter();
+        of_runs.map(|millibits| millibits.map(policy)).collect()
     }
 
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.

@@ -18,20 +18,14 @@ pub(in crate::bloom) struct TunedSize {
 }
 
 impl TunedSize {
-    /// LevelDB's shape for `num_keys` keys, which are at least 1, and the keys that it counts.
-    pub(super) fn leveldb(self, num_keys: usize) -> Option<(BloomFilterShape, usize)> {
-        let num_keys = num_keys.max(self.min_keys);
-        Some((BloomFilterShape::leveldb(num_keys, self.millibits_per_key)?, num_keys))
-    }
-
-    pub(super) fn tuned(self, num_keys: usize) -> Option<BloomFilterShape> {
-        self.leveldb(num_keys).map(|(leveldb, counted)| tuned_shape(leveldb, counted))
-    }
-
     /// The expected rate of a filter of `num_keys` keys.
-    pub(super) fn rate(self, num_keys: usize) -> f64 {
-        let shape = self.tuned(num_keys).filter(|shape| shape.num_bits() <= NUM_HASHES);
-        shape.map_or(1.0, |shape| Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes))
+    fn rate(self, num_keys: usize) -> f64 {
+        let counted = num_keys.max(self.min_keys);
+        let Some(leveldb) = BloomFilterShape::leveldb(counted, self.millibits_per_key) else {
+            return 1.0;
+        };
+        let shape = tuned_shape(leveldb, counted);
+        Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes)
     }
 }
 
