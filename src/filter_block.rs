@@ -20,9 +20,12 @@ pub use reader::FilterBlockReader;
 /// `start_block` may also follow the last data block, with the offset after it. LevelDB does so,
 /// and if the last data block is long, the filter block then ends in offsets of empty filters.
 ///
+/// If an engine gives a table up half way, for example after an error, [`clear`](Self::clear) drops
+/// the table's keys and filters. Otherwise they would end up in the next table.
+///
 /// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
-/// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, `start_block`, `add_key`,
-/// `finished_len` and `finish` panic too, because keys may be missing.
+/// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, every other call but `clear`
+/// and `policy` panics too, because keys may be missing.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -85,8 +88,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks. With
-    /// 63, a table has one filter. Readers understand any number up to 63.
+    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks. Readers
+    /// understand any number up to 63.
+    ///
+    /// With 63, a table has one filter, and the builder needs no `start_block`. This suits engines
+    /// that do not know block offsets when they add keys, for example because they compress blocks
+    /// in parallel.
     ///
     /// # Panics
     ///
@@ -128,7 +135,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         builder
     }
 
-    /// Starts a data block at `block_offset` in the file, for the keys added next.
+    /// Starts a data block at `block_offset` in the file, for the keys added next. The offset is
+    /// the data block's place in the file as it is stored, after compression.
     ///
     /// If the offset is in a later range, this builds the filter of the pending keys, in the time
     /// that the policy needs. It also adds a 4-byte offset for each range, so a far too large
@@ -188,9 +196,24 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.is_poisoned = false;
     }
 
-    /// Returns the length of the filter block so far, for engines that limit the size of tables.
-    /// It excludes the filter of the pending keys, which with long ranges may be the table's only
-    /// filter. Takes constant time.
+    /// Returns the length in bytes of the filter block without the pending keys' filter. Takes
+    /// constant time.
+    ///
+    /// Engines that limit the size of tables add the pending filter, which with long ranges may be
+    /// the table's only filter:
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+    /// let policy = BloomFilterPolicy::new(10).tuned();
+    /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
+    /// builder.add_key(b"pear");
+    /// let mut len = builder.finished_len();
+    /// if builder.num_pending_keys() > 0 {
+    ///     let counted = builder.num_pending_keys().max(2_000); // as long ranges count
+    ///     len += policy.shape(counted).filter_len() + 4; // its offset
+    /// }
+    /// assert_eq!(builder.finish().len(), len);
+    /// ```
     ///
     /// # Panics
     ///
@@ -201,10 +224,43 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
+    /// Returns how many keys the filter that is built next has so far. With long ranges, successive
+    /// keys with the same hash count once. Takes constant time.
+    ///
+    /// # Panics
+    ///
+    /// If an earlier call panicked.
+    #[must_use]
+    pub fn num_pending_keys(&self) -> usize {
+        assert!(!self.is_poisoned, "{POISONED}");
+        self.num_pending()
+    }
+
     /// Returns the policy that builds the filters.
     #[must_use]
     pub const fn policy(&self) -> &P {
         &self.policy
+    }
+
+    /// Drops all keys and filters of an unfinished table. The builder is then ready for the next
+    /// table, even if a call has panicked.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    /// builder.add_key(b"pear"); // then writing the table fails
+    /// builder.clear();
+    /// assert_eq!(builder.finish().len(), 5); // no filter
+    /// ```
+    pub fn clear(&mut self) {
+        self.clear_pending();
+        self.filter.clear();
+        self.result.clear();
+        self.filter_offsets.clear();
+        if self.has_long_ranges {
+            self.base_lg = LONG_BASE_LG;
+        }
+        self.is_poisoned = false;
     }
 
     /// Builds the filter of the pending keys, and returns the whole filter block, which takes 5
@@ -223,14 +279,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let array_offset = self.next_offset();
         let mut block = mem::take(&mut self.result);
         block.reserve_exact(self.filter_offsets.len() * 4 + 5);
-        for offset in self.filter_offsets.drain(..).chain([array_offset]) {
+        for offset in self.filter_offsets.iter().chain([&array_offset]) {
             block.extend_from_slice(&offset.to_le_bytes());
         }
         block.push(self.base_lg);
-        if self.has_long_ranges {
-            self.base_lg = LONG_BASE_LG;
-        }
-        self.is_poisoned = false;
+        self.clear();
         block
     }
 
@@ -268,10 +321,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             mem::swap(&mut self.result, &mut self.filter);
         }
         self.result.append(&mut self.filter);
+        self.clear_pending();
+        self.filter_offsets.push(offset);
+    }
+
+    fn clear_pending(&mut self) {
         self.hashes.clear();
         self.keys.clear();
         self.ends.clear();
-        self.filter_offsets.push(offset);
     }
 
     fn next_offset(&self) -> u32 {

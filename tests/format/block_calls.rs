@@ -1,10 +1,12 @@
-//! A filter block's builder under every order of calls: it loses no key, or panics.
+//! A filter block's builder under every order of calls: it loses no key, or panics, and `clear`
+//! makes it as new.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
-    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, InternalKeyPolicy,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
+    InternalKeyPolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,6 +23,7 @@ enum Call {
     /// A number of keys, and how often each is added.
     AddKeys(Vec<u8>, u16, u8),
     Finish,
+    Clear,
     /// The policy's next call panics.
     Panic,
 }
@@ -32,6 +35,7 @@ fn any_call() -> impl Strategy<Value = Call> {
         24 => step.clone().prop_map(Call::StartBlock),
         24 => (any_key(), num_keys, 1..3_u8).prop_map(|(key, n, of)| Call::AddKeys(key, n, of)),
         4 => Just(Call::Finish),
+        1 => Just(Call::Clear),
         1 => step.prop_map(|step| Call::StartBlock(-step)),
         1 => Just(Call::Panic),
     ]
@@ -40,88 +44,116 @@ fn any_call() -> impl Strategy<Value = Call> {
 /// A builder, and what its next block must have.
 struct Checked<'a, P> {
     builder: FilterBlockBuilder<P>,
+    /// A builder that no table has been given to, and one that has only the current table.
+    new: &'a FilterBlockBuilder<P>,
+    fresh: FilterBlockBuilder<P>,
+    has_long_ranges: bool,
     panics: &'a AtomicBool,
     block_offset: u64,
     keys: Vec<(u64, Vec<u8>)>,
-    num_pending: usize,
 }
 
 impl<P: FilterPolicy + Clone> Checked<'_, P> {
-    /// Returns whether the builder may go on.
-    fn call(&mut self, call: &Call) -> bool {
+    fn call(&mut self, call: &Call) {
         match call {
             Call::Panic => self.panics.store(true, Ordering::Relaxed),
-            Call::Finish => return self.finish(),
+            Call::Finish => self.finish(),
+            Call::Clear => self.clear(),
             Call::StartBlock(step) => {
                 let block_offset = self.block_offset.saturating_add_signed(*step);
-                let len = self.builder.finished_len();
-                if self.caught(|builder| builder.start_block(block_offset)).is_none() {
-                    return false;
-                }
-                self.block_offset = block_offset;
-                if self.builder.finished_len() > len {
-                    self.num_pending = 0;
+                if self.caught(|builder| builder.start_block(block_offset)).is_some() {
+                    self.block_offset = block_offset;
                 }
             }
             Call::AddKeys(key, number, times) => {
                 for i in 0..number * u16::from(*times) {
                     let key = [&key[..], &(i / u16::from(*times)).to_be_bytes()].concat();
                     if self.caught(|builder| builder.add_key(&key)).is_none() {
-                        return false;
+                        return;
                     }
                     self.keys.push((self.block_offset, key));
-                    self.num_pending += 1;
                 }
             }
         }
-        true
     }
 
-    /// `None` if it has panicked: then no later call returns.
-    fn caught<T>(&mut self, call: impl FnOnce(&mut FilterBlockBuilder<P>) -> T) -> Option<T> {
-        let returned = catch_unwind(AssertUnwindSafe(|| call(&mut self.builder)));
-        if returned.is_err() {
+    /// `None` if the call has panicked. Then no later call returns until the builder is cleared.
+    fn caught<T: PartialEq>(
+        &mut self,
+        call: impl Fn(&mut FilterBlockBuilder<P>) -> T,
+    ) -> Option<T> {
+        let returned = catch_unwind(AssertUnwindSafe(|| call(&mut self.builder))).ok();
+        if returned.is_none() {
             let (builder, message) = (&mut self.builder, "an earlier call panicked");
             assert_panics(message, || builder.start_block(u64::MAX));
             assert_panics(message, || builder.add_key(b"fig"));
             assert_panics(message, || _ = builder.finished_len());
+            assert_panics(message, || _ = builder.num_pending_keys());
             assert_panics(message, || drop(builder.finish()));
+            self.clear();
+        } else {
+            // The next panic is for the other builder.
+            let panics = self.panics.swap(false, Ordering::Relaxed);
+            assert!(returned.as_ref() == Some(&call(&mut self.fresh)));
+            self.panics.store(panics, Ordering::Relaxed);
         }
-        returned.ok()
+        returned
     }
 
-    fn finish(&mut self) -> bool {
-        let len = self.builder.finished_len();
-        let Some(block) = self.caught(FilterBlockBuilder::finish) else { return false };
-        assert_eq!(len == block.len(), self.num_pending == 0, "{len} of {}", block.len());
-        assert_eq!(self.builder.finished_len(), 5);
+    fn clear(&mut self) {
+        self.builder.clear();
+        self.start_over();
+    }
+
+    fn start_over(&mut self) {
+        assert_eq!((self.builder.finished_len(), self.builder.num_pending_keys()), (5, 0));
+        self.fresh = self.new.clone();
+        (self.block_offset, self.keys) = (0, vec![]);
+    }
+
+    fn finish(&mut self) {
+        let num_pending = self.builder.num_pending_keys();
+        let mut len = self.builder.finished_len();
+        if num_pending > 0 {
+            // `Odd` has LevelDB's lengths, and long ranges have room if there are hashes.
+            let has_room = self.has_long_ranges && self.builder.policy().by_hash().is_some();
+            let counted = if has_room { num_pending.max(2_000) } else { num_pending };
+            len += BloomFilterPolicy::new(10).shape(counted).filter_len() + 4;
+        }
+        let Some(block) = self.caught(FilterBlockBuilder::finish) else { return };
+        assert_eq!(block.len(), len, "{num_pending} pending keys");
         self.panics.store(false, Ordering::Relaxed);
         let reader = FilterBlockReader::new(self.builder.policy(), block);
-        for (block_offset, key) in self.keys.drain(..) {
-            let of_key = FilterKey::new(reader.policy(), &key);
-            assert!(reader.key_may_match(block_offset, &key), "{block_offset}: {key:02x?}");
-            assert!(reader.may_match(block_offset, &of_key), "{block_offset}: {key:02x?}");
+        for (block_offset, key) in &self.keys {
+            let of_key = FilterKey::new(reader.policy(), key);
+            assert!(reader.key_may_match(*block_offset, key), "{block_offset}: {key:02x?}");
+            assert!(reader.may_match(*block_offset, &of_key), "{block_offset}: {key:02x?}");
         }
-        (self.block_offset, self.num_pending) = (0, 0);
-        true
+        self.start_over();
     }
 }
 
 fn check<P: FilterPolicy + Clone>(
-    builder: &FilterBlockBuilder<P>,
+    policy: P,
+    base_lg: Option<u8>,
     panics: &AtomicBool,
     calls: &[Call],
 ) {
     panics.store(false, Ordering::Relaxed);
-    let of = |builder| Checked { builder, panics, block_offset: 0, keys: vec![], num_pending: 0 };
-    let mut checked = of(builder.clone());
-    for call in calls {
-        if !checked.call(call) {
-            checked = of(builder.clone());
-        }
-    }
-    panics.store(false, Ordering::Relaxed);
-    checked.call(&Call::Finish);
+    let new = &match base_lg {
+        None => FilterBlockBuilder::with_long_ranges(policy),
+        Some(base_lg) => FilterBlockBuilder::with_base_lg(policy, base_lg),
+    };
+    let mut checked = Checked {
+        builder: new.clone(),
+        new,
+        fresh: new.clone(),
+        has_long_ranges: base_lg.is_none(),
+        panics,
+        block_offset: 0,
+        keys: vec![],
+    };
+    calls.iter().chain([&Call::Finish]).for_each(|call| checked.call(call));
 }
 
 proptest! {
@@ -129,26 +161,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: config().cases * 8, ..config() })]
 
     #[test]
-    fn no_order_of_calls_loses_a_key(
+    fn no_order_of_calls_loses_a_key_and_a_cleared_builder_is_as_new(
         calls in vec(any_call(), 0..50),
         base_lg in prop_oneof![Just(None), Just(Some(11)), (0..64_u8).prop_map(Some)],
         wraps in 0..4,
         writes in prop_oneof![Just(Writes::Appends), Just(Writes::Replaces), Just(Writes::Pops)],
     ) {
-        fn builder<P: FilterPolicy>(policy: P, base_lg: Option<u8>) -> FilterBlockBuilder<P> {
-            match base_lg {
-                None => FilterBlockBuilder::with_long_ranges(policy),
-                Some(base_lg) => FilterBlockBuilder::with_base_lg(policy, base_lg),
-            }
-        }
-
         let panics = AtomicBool::new(false);
         let policy = &Odd { writes, panics: &panics };
         match wraps {
-            0 => check(&builder(policy, base_lg), &panics, &calls),
-            1 => check(&builder(&OfKeys(policy), base_lg), &panics, &calls),
-            2 => check(&builder(&InternalKeyPolicy::new(policy), base_lg), &panics, &calls),
-            _ => check(&builder(policy as &dyn FilterPolicy, base_lg), &panics, &calls),
+            0 => check(policy, base_lg, &panics, &calls),
+            1 => check(&OfKeys(policy), base_lg, &panics, &calls),
+            2 => check(&InternalKeyPolicy::new(policy), base_lg, &panics, &calls),
+            _ => check(policy as &dyn FilterPolicy, base_lg, &panics, &calls),
         }
     }
 }
