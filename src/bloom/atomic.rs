@@ -19,6 +19,11 @@ use crate::{BloomHash, bloom_hash};
 /// table](crate::FilterBlockBuilder::add_key), because after a `false` the engine looks in older
 /// tables.
 ///
+/// The methods that take a key use its [`bloom_hash`]. If the tables' policy hashes keys in its own
+/// way, for example because it normalises them, insert and look up the [policy's
+/// hashes](crate::recipes#filters-without-a-block-under-a-wrapped-policy). Otherwise lookups miss
+/// keys.
+///
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::sync::RwLock;
@@ -36,7 +41,7 @@ use crate::{BloomHash, bloom_hash};
 ///         filter.key_may_match(b"plum") && memtable.read().unwrap().contains_key("plum")
 ///     });
 /// });
-/// assert!(filter.into_filter().key_may_match(b"apple"));
+/// assert!(filter.key_may_match(b"apple"));
 /// ```
 pub struct AtomicBloomFilter {
     /// A filter's bytes, including the byte for the number of probes.
@@ -46,6 +51,10 @@ pub struct AtomicBloomFilter {
 
 impl AtomicBloomFilter {
     /// Creates an empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow" if a `Vec` cannot be so long.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
         let BloomFilter { bytes, prepared } = BloomFilter::empty(shape);
@@ -99,10 +108,22 @@ impl AtomicBloomFilter {
         float(bits.iter().map(num_ones).sum()) / float(self.shape().num_bits())
     }
 
-    /// Returns a [`BloomFilter`] of the same keys, in time linear in the filter's length.
+    /// Copies the filter as it is now, in time linear in its length. A key whose insert happened
+    /// before the call is in the copy. A key inserted during the call may or may not be.
+    ///
+    /// For example, [`estimated_num_keys`](BloomFilter::estimated_num_keys) tells how full a
+    /// memtable's filter is.
+    ///
+    /// ```
+    /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
+    /// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).tuned().shape(4_096));
+    /// filter.insert(b"apple");
+    /// let copy = filter.to_filter();
+    /// assert!(copy.key_may_match(b"apple") && copy.estimated_num_keys() < 2.0);
+    /// ```
     #[must_use]
-    pub fn into_filter(self) -> BloomFilter<Vec<u8>> {
-        let bytes = self.bytes.into_iter().map(AtomicU8::into_inner).collect();
+    pub fn to_filter(&self) -> BloomFilter<Vec<u8>> {
+        let bytes = self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
         BloomFilter { bytes, prepared: self.prepared }
     }
 }

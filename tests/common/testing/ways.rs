@@ -62,7 +62,7 @@ pub fn for_each_filter(
     for &hash in &hashes {
         atomic.insert_hash(hash);
     }
-    see("AtomicBloomFilter", atomic.into_filter().as_bytes());
+    see("AtomicBloomFilter", atomic.to_filter().as_bytes());
 
     // A range without keys has no filter.
     if !keys.is_empty() {
