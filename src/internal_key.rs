@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use crate::filter_policy::BY_HASH_RULE;
 use crate::{BloomHash, FilterPolicy, HashPolicy};
 
 /// Builds filters of user keys for tables whose keys all end in LevelDB's 8-byte trailer.
@@ -54,7 +53,7 @@ impl<P: FilterPolicy> InternalKeyPolicy<P> {
 
     #[inline]
     fn inner(&self) -> &dyn HashPolicy {
-        self.user_policy.by_hash().expect(BY_HASH_RULE)
+        self.user_policy.by_hash().expect("InternalKeyPolicy: the user policy has no hashes")
     }
 }
 
@@ -78,7 +77,11 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     }
 }
 
-/// Uses the hashes of user keys.
+/// Uses the hashes of user keys. Reach it through [`by_hash`](FilterPolicy::by_hash).
+///
+/// # Panics
+///
+/// Every method panics if the user policy's `by_hash` returns `None`.
 impl<P: FilterPolicy> HashPolicy for InternalKeyPolicy<P> {
     #[inline]
     fn key_hash(&self, key: &[u8]) -> BloomHash {

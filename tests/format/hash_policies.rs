@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, HashPolicy, InternalKeyPolicy,
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterPolicy, HashPolicy, InternalKeyPolicy,
 };
 
 use super::api::assert_panics;
+use crate::common::OfKeys;
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -50,5 +51,10 @@ fn a_policy_that_gives_hashes_only_now_and_then_panics_at_its_filter() {
     let policy = InternalKeyPolicy::new(Fickle(AtomicBool::new(true)));
     let by_hash = policy.by_hash().expect("hashes");
     policy.user_policy().0.store(false, Ordering::Relaxed);
-    assert_panics("must return Some in every call", || _ = by_hash.key_hash(b"fig"));
+    let message = "InternalKeyPolicy: the user policy has no hashes";
+    assert_panics(message, || _ = by_hash.key_hash(b"fig"));
+    // Reached without `by_hash`, which returns `None`.
+    let policy = InternalKeyPolicy::new(OfKeys(POLICY));
+    assert!(policy.by_hash().is_none());
+    assert_panics(message, || _ = policy.hash_may_match(BloomHash::default(), &[]));
 }
