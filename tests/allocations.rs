@@ -71,6 +71,18 @@ fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
 }
 
 #[test]
+fn a_builder_with_capacity_has_room_for_so_many_keys() {
+    for num_keys in [0, 1, 1000] {
+        let allocations = usize::from(num_keys > 0);
+        let with_capacity = || BloomFilterBuilder::with_capacity(num_keys);
+        let mut builder = assert_allocations(allocations, num_keys, with_capacity);
+        for _ in 0..num_keys {
+            assert_allocations(0, num_keys, || builder.add_key(b"fig"));
+        }
+    }
+}
+
+#[test]
 fn hashes_and_lookups_allocate_nothing() {
     let keys = keys(300);
     let mut hashes = vec![BloomHash::default(); keys.len()];

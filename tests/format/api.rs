@@ -143,6 +143,28 @@ fn errors_say_what_is_wrong() {
 }
 
 #[test]
+fn debug_output_has_shapes_and_numbers_instead_of_bytes() {
+    let shape = BloomFilterShape::new(9, 6);
+    let shown = "shape: BloomFilterShape { num_bytes: 8, num_probes: 6 }, .. }";
+    assert_eq!(format!("{:?}", BloomFilter::empty(shape)), format!("BloomFilter {{ {shown}"));
+    let atomic = AtomicBloomFilter::new(shape);
+    assert_eq!(format!("{atomic:?}"), format!("AtomicBloomFilter {{ {shown}"));
+    let builder = BloomFilterBuilder::from_iter(["fig", "pear"]);
+    assert_eq!(format!("{builder:?}"), "BloomFilterBuilder { len: 2, .. }");
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.start_block(2_048);
+    builder.add_key(b"fig");
+    let shown = "base_lg: 11, filters: 1, pending_keys: 1, .. }";
+    assert_eq!(
+        format!("{builder:?}"),
+        format!("FilterBlockBuilder {{ policy: {POLICY:?}, {shown}")
+    );
+    let reader = FilterBlockReader::new(POLICY, [0; 5]);
+    let shown = "footer: Some(Footer { array_offset: 0, num_filters: 0, base_lg: 0 }), .. }";
+    assert_eq!(format!("{reader:?}"), format!("FilterBlockReader {{ policy: {POLICY:?}, {shown}"));
+}
+
+#[test]
 fn slices_of_different_lengths_panic() {
     let filter = BloomFilter::empty(POLICY.shape(1));
     let hashes = [BloomHash::default()];

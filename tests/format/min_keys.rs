@@ -15,6 +15,9 @@ fn the_larger_number_wins_whatever_other_calls_come_between() {
     let longest = POLICY.tuned().with_min_keys(40);
     assert_eq!(POLICY.with_min_keys(9).tuned().with_min_keys(40), longest);
     assert_eq!(longest.with_min_keys(9).with_min_keys(0), longest);
+    let before = POLICY.with_min_keys(40).with_num_probes(9).with_name("example.Bloom");
+    let after = POLICY.with_num_probes(9).with_name("example.Bloom").with_min_keys(40);
+    assert_eq!((before, before.shape(1)), (after, POLICY.with_num_probes(9).shape(40)));
     let policy = BloomFilterPolicy::for_false_positive_rate(0.001, 40).expect("reached");
     assert_eq!(policy.with_min_keys(40), policy);
 }
