@@ -67,11 +67,9 @@ pub trait FilterPolicy: Send + Sync {
 /// get them from [`FilterPolicy::by_hash`].
 ///
 /// ```
-/// use leveldb_filter::{BloomFilterPolicy, BloomHash, HashPolicy};
+/// use leveldb_filter::{BloomFilterPolicy, HashPolicy};
 /// let (policy, mut filter) = (BloomFilterPolicy::new(10), Vec::new());
-/// let mut hashes = [BloomHash::default(); 2];
-/// policy.key_hashes(&[b"pear", b"plum"], &mut hashes);
-/// assert_eq!(hashes[0], policy.key_hash(b"pear"));
+/// let hashes = ["pear", "plum"].map(|key| policy.key_hash(key.as_bytes()));
 /// policy.create_filter_of_hashes(&hashes[..1], &mut filter);
 /// let mut matches = [false; 2];
 /// policy.hashes_may_match(&hashes, &filter, &mut matches);
@@ -90,18 +88,6 @@ pub trait HashPolicy: Send + Sync {
 
     /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash.
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
-
-    /// Hashes many keys: writes the [`key_hash`](Self::key_hash) of `keys[i]` to `hashes[i]`.
-    ///
-    /// This is a loop unless overridden. An override must give the same hashes.
-    ///
-    /// # Panics
-    ///
-    /// If the slices differ in length.
-    fn key_hashes(&self, keys: &[&[u8]], hashes: &mut [BloomHash]) {
-        assert_same_len(keys, hashes, "HashPolicy::key_hashes");
-        keys.iter().zip(hashes).for_each(|(key, hash)| *hash = self.key_hash(key));
-    }
 
     /// Looks up many hashes in one filter: writes the answer of
     /// [`hash_may_match`](Self::hash_may_match) for `hashes[i]` to `matches[i]`.
@@ -122,8 +108,7 @@ pub trait HashPolicy: Send + Sync {
 ///
 /// Create it with the readers' own policy. Another policy may hash differently or expect another
 /// form of key, and lookups would miss keys. A `FilterKey` borrows the key, not the policy. For
-/// many keys at once, use the policy's [`HashPolicy::key_hashes`] and
-/// [`HashPolicy::hashes_may_match`].
+/// many keys at once, use [`keys_may_match`](crate::FilterBlockReader::keys_may_match).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};

@@ -27,7 +27,7 @@
 //! | read filter blocks | [`FilterBlockReader`]; [without reading the index](recipes#a-table-with-one-filter) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
-//! | look up many keys in many tables | [`HashPolicy::key_hashes`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
+//! | look up many keys in many tables | [`FilterBlockReader::keys_may_match`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | open a table by its policy's name, check its filters, count the reads that they save | [recipes] |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates for 4 to 16 bits](recipes#bits-per-key) |

@@ -10,7 +10,7 @@ use common::allocations::{CountingAllocator, count_allocations, peak_bytes};
 use common::{OfKeys, create_filter, noise};
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
-    FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy, InternalKeyPolicy,
+    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, InternalKeyPolicy,
     bloom_hashes,
 };
 
@@ -88,6 +88,8 @@ fn hashes_and_lookups_allocate_nothing() {
     let mut hashes = vec![BloomHash::default(); keys.len()];
     assert_allocations(0, "bloom_hashes", || bloom_hashes(&keys, &mut hashes));
     let mut matches = vec![false; keys.len()];
+    let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
+    let block_offsets: Vec<_> = (0..).step_by(100).take(keys.len()).collect();
     let internal_key_policy = InternalKeyPolicy::new(POLICY);
     let (filter, arbitrary) = (create_filter(POLICY, &keys), [noise(100, 5), vec![6]].concat());
     for bytes in [&filter, &arbitrary, &[0; 100][..], &[], &[0], &[0, 31], &[255; 3]] {
@@ -100,6 +102,7 @@ fn hashes_and_lookups_allocate_nothing() {
                 black_box(internal_key_policy.key_may_match(key, bytes));
                 black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
             }
+            reader.keys_may_match(&block_offsets, &filter_keys, &mut matches);
             let Ok(filter) = BloomFilter::new(bytes) else { return };
             filter.keys_may_match(&keys, &mut matches);
             filter.hashes_may_match(&hashes, &mut matches);

@@ -7,6 +7,7 @@ mod format {
     mod api;
     mod block_builder;
     mod block_calls;
+    mod block_lookups;
     mod block_reader;
     mod choices;
     mod creating;

@@ -15,17 +15,21 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).
 ///
+/// **Few keys.** Filters of fewer than 2,000 keys match many absent counters, so give them the
+/// length of 2,000 keys, as the example does ([rates](crate::recipes#one-filter-for-each-table)).
+///
 /// **Numbers in decimal digits.** In filters of more than about 20,000 keys, many such keys have
 /// the same hash, so absent numbers match far more often. Split the keys between smaller filters,
 /// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own) (with rates).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
+/// let policy = BloomFilterPolicy::new(10).tuned().with_min_keys(2_000);
 /// let mut builder = BloomFilterBuilder::new();
 /// builder.add_key(b"apple");
 /// builder.extend(["pear", "plum"]); // or `BloomFilterBuilder::from_iter`
 /// let mut filter = Vec::new();
-/// builder.finish_into(BloomFilterPolicy::new(10).tuned(), &mut filter);
+/// builder.finish_into(policy, &mut filter);
 /// assert!(BloomFilter::new(filter)?.key_may_match(b"pear"));
 /// # Ok::<(), leveldb_filter::InvalidFilter>(())
 /// ```
@@ -47,8 +51,9 @@ impl BloomFilterBuilder {
         Self { hashes: Vec::with_capacity(num_keys) }
     }
 
-    /// Adds a key. Equal keys count each time, as in
-    /// [`create_filter`](crate::FilterPolicy::create_filter).
+    /// Adds a user key by its [`bloom_hash`]. Equal keys count each time, as in
+    /// [`create_filter`](crate::FilterPolicy::create_filter). Under a policy that [hashes keys in
+    /// its own way](crate::recipes#filters-without-a-block-under-a-wrapped-policy), add its hashes.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));

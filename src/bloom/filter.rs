@@ -39,6 +39,10 @@ impl BloomFilter<Vec<u8>> {
     /// Creates an empty filter to insert keys into, for example for a memtable. Once it has as many
     /// keys as the policy's shape was made for, its bytes equal the bytes that
     /// [`create_filter`](crate::FilterPolicy::create_filter) makes.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow" if a `Vec` cannot be so long.
     #[must_use]
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
@@ -134,6 +138,11 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Returns the share of bits that are set, from 0 to 1. On average it is 0.45 in LevelDB's
     /// filters of 20 to 10,000 random keys at 10 bits per key. Takes time linear in the filter's
     /// length.
+    ///
+    /// `filter.fill_ratio().powi(filter.shape().num_probes().into())` is roughly the filter's
+    /// false-positive rate for random keys. It takes less time than
+    /// [`measure_false_positive_rate`](Self::measure_false_positive_rate), but is too low for
+    /// filters of few keys and for large filters.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         float(self.count_ones()) / float(self.shape().num_bits())
@@ -150,6 +159,9 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     /// Takes time linear in the key's length and in the number of probes. To build a whole filter,
     /// a [`BloomFilterBuilder`](crate::BloomFilterBuilder) is faster.
+    ///
+    /// Inserts the key's [`bloom_hash`]. If a policy hashes keys in its own way, [insert its
+    /// hashes](crate::recipes#filters-without-a-block-under-a-wrapped-policy).
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }

@@ -8,7 +8,7 @@ use super::error::InvalidFilter;
 use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
 use super::shaping::{self, SortedRun};
-use crate::hash::{BLOOM_SEED, assert_same_len, hash, hash_many};
+use crate::hash::{BLOOM_SEED, assert_same_len, hash};
 use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
@@ -132,21 +132,25 @@ impl BloomFilterPolicy {
     /// 40 with [tuned](Self::tuned): a filter then takes at least 50 bytes at 10 bits per key.
     /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
     ///
-    /// If the policy has a number already, for example from `for_runs`, the larger number counts.
-    /// `for_runs` and `for_false_positive_rate` cannot count bytes that this adds afterwards.
+    /// If the policy has a number already, for example from
+    /// [`for_false_positive_rate`](Self::for_false_positive_rate), the larger number counts. Bytes
+    /// that this adds are not in the budget of [`for_runs`](Self::for_runs).
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
     }
 
-    /// Finds the [tuned](Self::tuned) policy whose filters of `num_keys` keys are about the
-    /// shortest to match at most `rate` of absent keys, such as 0.01 for 1%.
+    /// Finds the [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
+    /// `num_keys` random keys match a share `rate` of absent keys, such as 0.01 for 1%.
     ///
-    /// The expectation is for random keys. Other keys, above all digits and counters, can match far
-    /// more often, at low rates hundreds of times as often. Try the policy with your own keys.
+    /// Filters of 100 keys or more mostly come within a tenth of the rate. Filters of fewer keys
+    /// can match up to 1.5 times as often. [The recipe](crate::recipes#bits-per-key) says how much
+    /// filters of other sizes match. Other keys, above all digits and counters, can match hundreds
+    /// of times as often at low rates, for example ten digits in UTF-16 at 0.01%. Try the policy
+    /// with your own keys.
     ///
     /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and
-    /// [lengthens small filters](Self::with_min_keys), so it also suits larger filters.
+    /// [lengthens small filters](Self::with_min_keys).
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
     /// because `num_keys / 2^32` of absent keys [share a key's
@@ -282,12 +286,6 @@ impl HashPolicy for BloomFilterPolicy {
         parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
             may_match_once(bits, num_probes, hash)
         })
-    }
-
-    /// Does what [`bloom_hashes`](crate::bloom_hashes) does, which hashes keys side by side.
-    fn key_hashes(&self, keys: &[&[u8]], hashes: &mut [BloomHash]) {
-        assert_same_len(keys, hashes, "HashPolicy::key_hashes");
-        hash_many(keys, hashes);
     }
 
     /// Does what [`BloomFilter::hashes_may_match`] does, for any bytes, with LevelDB's answers.

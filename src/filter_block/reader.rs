@@ -2,7 +2,11 @@
 
 use core::fmt;
 
-use crate::{FilterKey, FilterPolicy};
+use crate::hash::assert_same_len;
+use crate::{BloomHash, FilterKey, FilterPolicy};
+
+/// How many keys are looked up together.
+const BATCH: usize = 128;
 
 /// Reads the filter block of a table. Mirrors `FilterBlockReader` in `table/filter_block.h`.
 ///
@@ -45,6 +49,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// trailer (compression type and checksum) that follows it in the file. `policy` is the policy
     /// that the table's metaindex block names.
     ///
+    /// For a table without filters, or whose filters cannot be used, pass empty contents. Then all
+    /// lookups answer `true`.
+    ///
     /// To share the bytes between readers, use an `Arc<[u8]>`, or a type of your own around a
     /// shared memory map. `Arc<Vec<u8>>` and `Arc<Mmap>` do not implement `AsRef<[u8]>`.
     #[must_use]
@@ -55,6 +62,12 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Returns whether the data block at `block_offset` may contain `key`, which is an internal key
     /// if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key.
     /// `true` if [`filter`](Self::filter) is `None`.
+    ///
+    /// Pass the offset of the data block with the first entry at or after the key. An index of last
+    /// keys finds that block, as LevelDB's index does. An index of first keys may find the block
+    /// before, whose filter need not contain the key if the key has several versions, or if the
+    /// filters are [of prefixes](crate::recipes#filters-of-prefixes). In a table with [one
+    /// filter](Self::num_filters), any offset of a data block will do.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
@@ -68,6 +81,76 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
         self.filter(block_offset).is_none_or(|filter| key.may_match(&self.policy, filter))
+    }
+
+    /// Looks up many keys: writes the answer of [`may_match`](Self::may_match) for
+    /// `block_offsets[i]` and `keys[i]` to `matches[i]`.
+    ///
+    /// Overwrites all of `matches`, and allocates nothing. Successive keys that share a filter are
+    /// looked up together, by the policy's
+    /// [`hashes_may_match`](crate::HashPolicy::hashes_may_match) if the policy has hashes. So pass
+    /// keys in the table's order. The answers are right in any order. Leave out keys that need no
+    /// lookup in this table, such as keys after the last data block and keys found in newer tables.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
+    /// let policy = BloomFilterPolicy::new(10).tuned();
+    /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
+    /// builder.start_block(0);
+    /// builder.add_key(b"fig");
+    /// builder.start_block(4_101);
+    /// builder.add_key(b"pear");
+    /// let reader = FilterBlockReader::new(policy, builder.finish());
+    ///
+    /// let keys = [b"fig".as_slice(), b"lime", b"pear"].map(|key| FilterKey::new(&policy, key));
+    /// let block_offsets = [0, 4_101, 4_101]; // from the table's index
+    /// let mut matches = [false; 3];
+    /// reader.keys_may_match(&block_offsets, &keys, &mut matches);
+    /// assert_eq!(matches, [true, false, true]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the slices differ in length.
+    #[doc(alias("batch", "multi get", "multi_get"))]
+    pub fn keys_may_match(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
+        assert_same_len(block_offsets, keys, "FilterBlockReader::keys_may_match");
+        assert_same_len(keys, matches, "FilterBlockReader::keys_may_match");
+        let (base_lg, mut hashes) = (self.base_lg(), [BloomHash::default(); BATCH]);
+        let mut end = 0;
+        for block_offsets in block_offsets.chunk_by(|a, b| a >> base_lg == b >> base_lg) {
+            let group = end..end + block_offsets.len();
+            end = group.end;
+            let (keys, matches) = (&keys[group.clone()], &mut matches[group]);
+            let Some(filter) = self.filter(block_offsets[0]) else {
+                matches.fill(true);
+                continue;
+            };
+            for (keys, matches) in keys.chunks(BATCH).zip(matches.chunks_mut(BATCH)) {
+                self.look_up(keys, filter, &mut hashes[..keys.len()], matches);
+            }
+        }
+    }
+
+    /// Looks up keys in one filter, with room for their hashes.
+    fn look_up(
+        &self,
+        keys: &[FilterKey],
+        filter: &[u8],
+        hashes: &mut [BloomHash],
+        matches: &mut [bool],
+    ) {
+        let copy = |(slot, key): (&mut BloomHash, &FilterKey)| key.hash().map(|hash| *slot = hash);
+        match self.policy.by_hash() {
+            Some(policy) if hashes.iter_mut().zip(keys).all(|pair| copy(pair).is_some()) => {
+                policy.hashes_may_match(hashes, filter, matches);
+            }
+            _ => {
+                for (matches, key) in matches.iter_mut().zip(keys) {
+                    *matches = key.may_match(&self.policy, filter);
+                }
+            }
+        }
     }
 
     /// Returns the filter for the data block at `block_offset`, as the policy built it.

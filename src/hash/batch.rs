@@ -22,8 +22,8 @@ const CLASSES: usize = 8;
 /// Hashes many user keys: writes the [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 ///
 /// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing. For lookups
-/// in filter blocks use the policy's [`key_hashes`](crate::HashPolicy::key_hashes), since another
-/// policy may hash differently.
+/// in filter blocks make [`FilterKey`](crate::FilterKey)s, because another policy may hash
+/// differently.
 ///
 /// # Panics
 ///

@@ -184,10 +184,13 @@ fn slices_of_different_lengths_panic() {
         let (keys, mut hashes) = ([&b"fig"[..]], vec![BloomHash::default(); num_others]);
         let message = "bloom_hashes: the slices must have the same length";
         assert_panics(message, || bloom_hashes(&keys, &mut hashes));
-        let message = "key_hashes: the slices must have the same length";
-        for policy in policies {
-            assert_panics(message, || policy.key_hashes(&keys, &mut hashes));
-        }
+        let reader = FilterBlockReader::new(POLICY, []);
+        let message = "FilterBlockReader::keys_may_match: the slices must have the same length";
+        let key = FilterKey::new(&POLICY, b"fig");
+        let (offsets, keys) = (vec![0; num_others], vec![key; num_others]);
+        assert_panics(message, || reader.keys_may_match(&[0], &keys, &mut [false]));
+        assert_panics(message, || reader.keys_may_match(&offsets, &[key], &mut [false]));
+        assert_panics(message, || reader.keys_may_match(&[0], &[key], &mut matches));
     }
 }
 

@@ -111,8 +111,7 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         ("InternalKeyPolicy of loops, batch", &InternalKeyPolicy::new(odd), &internal),
     ] {
         let policy = policy.by_hash().expect("hashes");
-        let mut hashes = vec![BloomHash::default(); keys.len()];
-        policy.key_hashes(keys, &mut hashes);
+        let hashes: Vec<_> = keys.iter().map(|key| policy.key_hash(key)).collect();
         for before in [false, true] {
             let ask = |matches: &mut [bool]| policy.hashes_may_match(&hashes, filter, matches);
             answers.push((way, batch(keys.len(), before, ask)));

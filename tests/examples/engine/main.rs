@@ -3,8 +3,9 @@
 //! have fixed lengths only to keep the files simple.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 use std::sync::RwLock;
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, env, fs, thread};
 
 use leveldb_filter::{
-    AtomicBloomFilter, BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader,
-    FilterKey, HashPolicy, InternalKeyPolicy, hash,
+    AtomicBloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey,
+    HashPolicy, InternalKeyPolicy, hash,
 };
 
 /// The policy of user keys. It reads filters of any number of bits per key.
@@ -51,12 +52,14 @@ impl Engine {
 
     fn get(&self, key: Key) -> Option<Value> {
         let filter_key = FilterKey::new(&POLICY, &key); // hashed once for all tables
-        let hash = filter_key.hash().expect("Bloom filters need only hashes");
-        let mut entry = self.get_in_memtable(key, hash);
+        let mut entry = self.get_in_memtable(key, &filter_key);
         for table in self.tables.iter().rev() {
-            let block_offset = table.block_offset(key);
-            if entry.is_none() && table.filters.may_match(block_offset as u64, &filter_key) {
-                entry = table.read(block_offset, key);
+            if entry.is_some() {
+                break;
+            }
+            let Some(offset) = table.block_offset(key) else { continue };
+            if table.filters.may_match(offset, &filter_key) {
+                entry = table.read(offset, key);
             }
         }
         entry.flatten()
@@ -64,44 +67,57 @@ impl Engine {
 
     /// Looks up many keys, in ascending order.
     fn multi_get(&self, keys: &[Key]) -> Vec<Option<Value>> {
-        let mut hashes = vec![BloomHash::default(); keys.len()];
-        POLICY.key_hashes(&keys.iter().map(Key::as_slice).collect::<Vec<_>>(), &mut hashes);
-        let in_memtable = |(&key, &hash)| self.get_in_memtable(key, hash);
-        let mut entries: Vec<_> = keys.iter().zip(&hashes).map(in_memtable).collect();
+        let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
+        let lookups = keys.iter().zip(&filter_keys);
+        let mut entries: Vec<_> =
+            lookups.map(|(&key, filter_key)| self.get_in_memtable(key, filter_key)).collect();
         for table in self.tables.iter().rev() {
-            let offsets: Vec<_> = keys.iter().map(|&key| table.block_offset(key)).collect();
-            let must_read = table.must_read(&offsets, &hashes);
-            for i in (0..keys.len()).filter(|&i| must_read[i]) {
-                entries[i] = entries[i].or_else(|| table.read(offsets[i], keys[i]));
+            // Without keys that are found already, and keys after the table's last key.
+            let (mut wanted, mut offsets, mut of_table) = (Vec::new(), Vec::new(), Vec::new());
+            for i in (0..keys.len()).filter(|&i| entries[i].is_none()) {
+                if let Some(offset) = table.block_offset(keys[i]) {
+                    wanted.push(i);
+                    offsets.push(offset);
+                    of_table.push(filter_keys[i]);
+                }
+            }
+            let mut matches = vec![false; wanted.len()];
+            table.filters.keys_may_match(&offsets, &of_table, &mut matches);
+            for (n, i) in wanted.into_iter().enumerate().filter(|(n, _)| matches[*n]) {
+                entries[i] = table.read(offsets[n], keys[i]);
             }
         }
         entries.into_iter().map(Option::flatten).collect()
     }
 
-    fn get_in_memtable(&self, key: Key, hash: BloomHash) -> Option<Entry> {
+    fn get_in_memtable(&self, key: Key, filter_key: &FilterKey) -> Option<Entry> {
+        let hash = filter_key.hash().expect("Bloom filters need only hashes");
         let entry = || self.memtable.read().unwrap().get(&key).copied();
         if self.filter.hash_may_match(hash) { entry() } else { None }
     }
 
     /// Moves the memtable to a new table.
     fn flush(&mut self, filters: &mut Builder) -> io::Result<()> {
+        filters.clear(); // An error may have left an earlier table unfinished.
         let memtable = self.memtable.get_mut().unwrap();
         let sequence = self.tables.len() as u64;
-        let mut data = Vec::new();
+        let path = self.dir.join(sequence.to_string());
+        let (mut file, mut offset) = (BufWriter::new(File::create(&path)?), 0);
         for (user_key, entry) in memtable.iter() {
-            if data.len() % BLOCK_LEN == 0 {
-                filters.start_block(data.len() as u64);
+            if offset % BLOCK_LEN == 0 {
+                filters.start_block(offset as u64);
             }
             let trailer = sequence << 8 | u64::from(entry.is_some());
             let internal_key = [*user_key, trailer.to_le_bytes()].concat();
             filters.add_key(&internal_key);
-            data.extend(internal_key.iter().chain(&entry.unwrap_or([0; 96])));
+            file.write_all(&internal_key)?;
+            file.write_all(&entry.unwrap_or([0; 96]))?;
+            offset += ENTRY_LEN;
         }
+        file.into_inner()?.sync_all()?;
         let filters = filters.finish();
         let checksum = hash(&filters, 0).to_le_bytes(); // LevelDB's checksum is CRC-32C
-        let path = self.dir.join(sequence.to_string());
         fs::write(path.with_extension("filters"), [&checksum, &filters[..]].concat())?;
-        fs::write(&path, data)?;
         self.tables.push(Table::open(&path)?);
         memtable.clear();
         self.filter = AtomicBloomFilter::new(POLICY.shape(MEMTABLE_KEYS));
@@ -113,14 +129,15 @@ impl Engine {
 /// in one file. An entry of a data block is an internal key and a value.
 struct Table {
     data: Vec<u8>,   // A real engine would read a block when it needs it.
-    index: Vec<Key>, // the first user key of each data block
+    index: Vec<Key>, // the last user key of each data block
     filters: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
 }
 
 impl Table {
     fn open(path: &Path) -> io::Result<Self> {
         let data = fs::read(path)?;
-        let index = data.chunks(BLOCK_LEN).map(|block| array::from_fn(|i| block[i])).collect();
+        let last_key = |block: &[u8]| array::from_fn(|i| block[block.len() - ENTRY_LEN + i]);
+        let index = data.chunks(BLOCK_LEN).map(last_key).collect();
         let filters = fs::read(path.with_extension("filters"))?;
         let filters = match filters.split_first_chunk() {
             Some((checksum, block)) if *checksum == hash(block, 0).to_le_bytes() => block.to_vec(),
@@ -130,27 +147,16 @@ impl Table {
         Ok(Self { data, index, filters: FilterBlockReader::new(POLICY, filters) })
     }
 
-    fn block_offset(&self, key: Key) -> usize {
-        self.index.partition_point(|first| *first <= key).saturating_sub(1) * BLOCK_LEN
+    /// The offset of the data block that has the first entry at or after `key`. `None` if all keys
+    /// are before it.
+    fn block_offset(&self, key: Key) -> Option<u64> {
+        let block = self.index.partition_point(|last| *last < key);
+        (block < self.index.len()).then_some((block * BLOCK_LEN) as u64)
     }
 
-    /// Looks up keys that share a filter together.
-    fn must_read(&self, offsets: &[usize], hashes: &[BloomHash]) -> Vec<bool> {
-        let base_lg = self.filters.base_lg();
-        let mut must_read = vec![true; offsets.len()]; // where there is no filter, too
-        let mut next = 0;
-        for group in offsets.chunk_by(|a, b| a >> base_lg == b >> base_lg) {
-            let keys = next..next + group.len();
-            next = keys.end;
-            if let Some(filter) = self.filters.filter(group[0] as u64) {
-                POLICY.hashes_may_match(&hashes[keys.clone()], filter, &mut must_read[keys]);
-            }
-        }
-        must_read
-    }
-
-    fn read(&self, block_offset: usize, key: Key) -> Option<Entry> {
+    fn read(&self, block_offset: u64, key: Key) -> Option<Entry> {
         NUM_READS.fetch_add(1, Ordering::Relaxed);
+        let block_offset = usize::try_from(block_offset).ok()?;
         let block = self.data[block_offset..].chunks(BLOCK_LEN).next()?;
         let entry = block.chunks(ENTRY_LEN).find(|entry| entry.starts_with(&key))?;
         Some((entry[8] != 0).then(|| array::from_fn(|i| entry[16 + i])))

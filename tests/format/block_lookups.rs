@@ -1,0 +1,123 @@
+//! Looking up many keys in a filter block gives each key the answer of a lookup by itself.
+
+use std::sync::atomic::AtomicBool;
+
+use leveldb_filter::{
+    BloomFilterPolicy, FilterBlockReader, FilterKey, FilterPolicy, InternalKeyPolicy,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::block_builder::build;
+use crate::common::OfKeys;
+use crate::common::odd::{Odd, Writes};
+use crate::common::strategies::{any_data_blocks, any_key, config};
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
+
+fn assert_answers_as_one_by_one(
+    policy: impl FilterPolicy,
+    contents: &[u8],
+    block_offsets: &[u64],
+    keys: &[FilterKey],
+) {
+    let reader = FilterBlockReader::new(policy, contents);
+    let lookups = block_offsets.iter().zip(keys);
+    let expected: Vec<_> = lookups.map(|(&offset, key)| reader.may_match(offset, key)).collect();
+    for before in [false, true] {
+        let mut matches = vec![before; keys.len()];
+        reader.keys_may_match(block_offsets, keys, &mut matches);
+        assert_eq!(matches, expected);
+    }
+}
+
+/// A block offset, and a key to look up there, in policies' own forms and in others'.
+#[derive(Clone, Debug)]
+struct Lookup {
+    block: Index,
+    key: Index,
+    absent: Option<Vec<u8>>,
+    beyond: u64,
+    made_by: u8,
+}
+
+fn any_lookup() -> impl Strategy<Value = Lookup> {
+    let beyond = prop_oneof![8 => Just(0), 1 => 0..5_000_u64, 1 => any::<u64>()];
+    let absent = proptest::option::of(any_key());
+    (any::<Index>(), any::<Index>(), absent, beyond, 0..20_u8).prop_map(
+        |(block, key, absent, beyond, made_by)| Lookup { block, key, absent, beyond, made_by },
+    )
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn many_keys_get_the_answers_of_single_lookups_by_any_policy_on_any_bytes(
+        (base_lg, blocks) in any_data_blocks(),
+        changes in prop_oneof![Just(vec![]), vec((any::<Index>(), any::<u8>()), 1..4)],
+        lookups in prop_oneof![3 => vec(any_lookup(), 0..20), 1 => vec(any_lookup(), 0..400)],
+        is_sorted: bool,
+        has_foreign_keys: bool,
+    ) {
+        let mut contents = build(POLICY, base_lg, &blocks);
+        for (index, byte) in changes {
+            *index.get_mut(&mut contents) = byte;
+        }
+        let mut pairs: Vec<(u64, &[u8], u8)> = Vec::new();
+        for lookup in &lookups {
+            let (mut offset, mut key) = (0, &b"fig"[..]);
+            if !blocks.is_empty() {
+                let (block_offset, keys) = lookup.block.get(&blocks);
+                offset = *block_offset;
+                if !keys.is_empty() {
+                    key = lookup.key.get(keys).as_slice();
+                }
+            }
+            let key = lookup.absent.as_deref().unwrap_or(key);
+            pairs.push((offset.wrapping_add(lookup.beyond), key, lookup.made_by));
+        }
+        if is_sorted {
+            pairs.sort_unstable();
+        }
+        let block_offsets: Vec<_> = pairs.iter().map(|(offset, ..)| *offset).collect();
+        let of_keys = OfKeys(POLICY);
+        let internal = InternalKeyPolicy::new(POLICY);
+        let keys: Vec<_> = pairs
+            .iter()
+            .map(|(_, key, made_by)| match made_by {
+                0 if has_foreign_keys => FilterKey::new(&of_keys, key),
+                1 if has_foreign_keys => FilterKey::new(&internal, key),
+                _ => FilterKey::new(&POLICY, key),
+            })
+            .collect();
+
+        let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
+        assert_answers_as_one_by_one(POLICY, &contents, &block_offsets, &keys);
+        assert_answers_as_one_by_one(&POLICY as &dyn FilterPolicy, &contents, &block_offsets, &keys);
+        assert_answers_as_one_by_one(OfKeys(POLICY), &contents, &block_offsets, &keys);
+        assert_answers_as_one_by_one(internal, &contents, &block_offsets, &keys);
+        assert_answers_as_one_by_one(odd, &contents, &block_offsets, &keys);
+    }
+}
+
+/// More keys than are looked up at once, in one filter and in many.
+#[test]
+fn a_thousand_keys_of_a_block_are_found_and_others_mostly_not() {
+    let keys: Vec<_> = (0..2_000_u64).map(|key| key.to_be_bytes().to_vec()).collect();
+    for (base_lg, step) in [(11, 700), (63, 700), (63, 0)] {
+        let offset = |i: u64| i / 20 * step;
+        let present = keys.iter().step_by(2);
+        let blocks = present.zip(0..).map(|(key, i)| (offset(i), vec![key.clone()])).collect();
+        let contents = build(POLICY.tuned(), base_lg, &blocks);
+        let reader = FilterBlockReader::new(POLICY, &contents);
+        let offsets: Vec<_> = (0..2_000).map(|i| offset(i / 2)).collect();
+        let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
+        let mut matches = vec![false; keys.len()];
+        reader.keys_may_match(&offsets, &filter_keys, &mut matches);
+        assert!(matches.iter().step_by(2).all(|&is_match| is_match));
+        let num_wrong = matches.iter().skip(1).step_by(2).filter(|&&is_match| is_match).count();
+        assert!(num_wrong < 400, "{num_wrong}");
+    }
+}
