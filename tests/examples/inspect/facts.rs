@@ -2,16 +2,14 @@
 
 use std::io;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use crate::absent::absent_keys;
 use crate::common::table::{Filters, Keys, Table};
-use crate::same_bytes::{Choice, choices};
+use crate::same_bytes::{Choice, Reader, choices};
 
 /// LevelDB reads filters of the first name, and goleveldb reads filters of the second.
 const NAMES: [&str; 2] = [BloomFilterPolicy::NAME, BloomFilterPolicy::GOLEVELDB_NAME];
-
-type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
 pub(crate) struct Facts {
     pub(crate) num_entries: usize,
@@ -91,7 +89,7 @@ impl BloomFilters {
             num_filters,
             num_bits,
             num_rejected,
-            choices: choices(&keys, &contents),
+            choices: choices(&keys, &reader),
             figures: [&contents, &long_ranges[..]].map(|block| Figures::of(block, &absent)),
         }
     }

@@ -1,10 +1,10 @@
 //! Which policies of the crate make the filter block of a table.
 
-use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, bloom_hash,
-};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, bloom_hash};
 
 use crate::common::table::Keys;
+
+pub(crate) type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
 /// `BloomFilterPolicy::new(n)` in ranges of any length, or `new(n).tuned()` in long ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,8 +19,13 @@ const MAX_BITS_PER_KEY: usize = 1_000;
 /// A filter in a long range is as long as if it had this many keys, or longer.
 const LONG_MIN_KEYS: usize = 2_000;
 
-/// A filter, and the hashes of the keys of its range.
-type Range<'a> = (&'a [u8], Vec<BloomHash>);
+/// What is known of a range with keys.
+struct Range<'a> {
+    filter: &'a [u8],
+    num_keys: usize,
+    /// How many keys there are if versions of a key, whose hashes are equal, count once.
+    num_distinct: usize,
+}
 
 impl Choice {
     pub(crate) fn policy(self) -> BloomFilterPolicy {
@@ -37,25 +42,20 @@ impl Choice {
         }
     }
 
-    /// The number of keys that the length of a range's filter is chosen for.
-    fn num_keys(self, hashes: &[BloomHash]) -> usize {
-        match self {
-            Self::Leveldb(_) => hashes.len(),
-            // There, versions of a key count once.
-            Self::Tuned(_) => hashes.chunk_by(|a, b| a == b).count().max(LONG_MIN_KEYS),
-        }
-    }
-
-    fn fits(self, (filter, hashes): &Range<'_>) -> bool {
-        let shape = self.policy().shape(self.num_keys(hashes));
+    fn fits(self, range: &Range<'_>) -> bool {
+        // The number of keys that the filter's length is chosen for.
+        let num_keys = match self {
+            Self::Leveldb(_) => range.num_keys,
+            Self::Tuned(_) => range.num_distinct.max(LONG_MIN_KEYS),
+        };
+        let (filter, shape) = (range.filter, self.policy().shape(num_keys));
         filter.len() == shape.filter_len() && filter.last() == Some(&shape.num_probes())
     }
 }
 
-/// All choices that make this filter block of these keys.
-pub(crate) fn choices(keys: &Keys, filter_block: &[u8]) -> Vec<Choice> {
-    let reader = FilterBlockReader::new(BloomFilterPolicy::default(), filter_block);
-    let Some(ranges) = ranges(keys, &reader) else { return Vec::new() };
+/// All choices that make the filter block of a reader of these keys.
+pub(crate) fn choices(keys: &Keys, reader: &Reader<'_>) -> Vec<Choice> {
+    let Some(ranges) = ranges(keys, reader) else { return Vec::new() };
     let mut choices = Vec::new();
     for choice in [Choice::Leveldb, Choice::Tuned] {
         // Nothing is built before all shapes fit, since damaged offsets can ask for any memory.
@@ -63,7 +63,7 @@ pub(crate) fn choices(keys: &Keys, filter_block: &[u8]) -> Vec<Choice> {
         let fitting: Vec<_> = (0..=MAX_BITS_PER_KEY).map(choice).filter(fits).collect();
         // Filters of the same shapes have the same bytes, so one choice tells of all.
         let block = fitting.first().map(|of| keys.filter_block(of.builder(reader.base_lg())));
-        if block.is_some_and(|block| block == filter_block) {
+        if block.is_some_and(|block| block == *reader.contents()) {
             choices.extend(fitting);
         }
     }
@@ -71,19 +71,18 @@ pub(crate) fn choices(keys: &Keys, filter_block: &[u8]) -> Vec<Choice> {
 }
 
 /// The ranges with keys; `None` if one has no filter.
-fn ranges<'a>(
-    keys: &Keys,
-    reader: &'a FilterBlockReader<BloomFilterPolicy, &[u8]>,
-) -> Option<Vec<Range<'a>>> {
-    let mut ranges: Vec<(u64, Range<'a>)> = Vec::new();
+fn ranges<'a>(keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<Range<'a>>> {
+    let (mut ranges, mut last) = (Vec::<Range<'a>>::new(), None);
     for (offset, key) in keys.iter() {
-        let index = offset >> reader.base_lg();
-        if ranges.last().is_none_or(|(last, _)| *last != index) {
+        let (index, hash) = (offset >> reader.base_lg(), bloom_hash(key));
+        if last.is_none_or(|(last, _)| last != index) {
             let filter = reader.filter(offset).filter(|filter| !filter.is_empty())?;
-            ranges.push((index, (filter, Vec::new())));
+            ranges.push(Range { filter, num_keys: 0, num_distinct: 0 });
         }
-        let (_, (_, hashes)) = ranges.last_mut().expect("pushed above");
-        hashes.push(bloom_hash(key));
+        let range = ranges.last_mut().expect("pushed above");
+        range.num_keys += 1;
+        range.num_distinct += usize::from(last != Some((index, hash)));
+        last = Some((index, hash));
     }
-    Some(ranges.into_iter().map(|(_, range)| range).collect())
+    Some(ranges)
 }
