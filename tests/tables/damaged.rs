@@ -61,23 +61,49 @@ fn damaged_footers_and_filter_blocks_of_right_checksums_make_nothing_panic() {
             let mut block = old.clone();
             let place = block.len() - 1 - below(if i % 2 == 0 { 40 } else { block.len() });
             block[place] ^= 1 << below(8);
-            filters_of(&with_filter_block(&file, &block).unwrap());
+            let facts = Facts::of(&with_filter_block(&file, &block).unwrap()).unwrap();
+            assert!(!matches!(facts.filters, TableFilters::None(_) | TableFilters::Foreign(_)));
         }
     }
 }
 
 #[test]
-fn a_base_lg_above_63_rejects_nothing_and_no_policy_makes_it() {
+fn malformed_filter_blocks_and_those_without_filters_are_damaged_whatever_their_checksum() {
     for name in TABLES {
         let file = read_golden(name);
+        let old = filter_block(&file);
+        let with_end = |end: &[u8]| [&old[..old.len() - end.len()], end].concat();
+        let array_offset = |offset: usize| {
+            let offset = u32::try_from(offset).unwrap().to_le_bytes();
+            with_end(&[&offset[..], &[11]].concat())
+        };
+        let mut blocks: Vec<_> = (0..5).map(|len| (old[..len].to_vec(), "is malformed")).collect();
         for base_lg in [64, 64 + 11, 255] {
-            let mut block = filter_block(&file);
-            *block.last_mut().unwrap() = base_lg;
-            let filters = filters_of(&with_filter_block(&file, &block).unwrap());
-            assert_eq!((filters.num_filters, filters.num_rejected), (0, 0), "{name}");
-            assert_eq!((filters.choices, filters.figures[0].absent), (vec![], 0), "{name}");
+            blocks.push((with_end(&[base_lg]), "is malformed"));
+        }
+        blocks.push((array_offset(old.len() - 4), "is malformed"));
+        blocks.push((array_offset(1 << 31), "is malformed"));
+        // No filters, and one that is empty.
+        blocks.push((array_offset(old.len() - 5), "has none"));
+        blocks.push((b"\0\0\0\0\x0b".to_vec(), "has none"));
+        blocks.push((b"\0\0\0\0\0\0\0\0\x0b".to_vec(), "has none"));
+        for (block, why) in blocks {
+            let path = TempPath::new();
+            fs::write(&path.0, with_filter_block(&file, &block).unwrap()).unwrap();
+            let report = Report::of(std::slice::from_ref(&path.0));
+            let line = format!("{}: its filters: the block {why}", path.0.display());
+            let lines = report.lines();
+            assert!(lines.contains(&line) && report.exit_status() == 1, "{name}: {lines:#?}");
         }
     }
+}
+
+#[test]
+fn a_table_without_entries_needs_no_filters_but_a_filter_block() {
+    let file = read_golden("tables/table_empty.ldb");
+    assert_eq!(filters_of(&file).num_filters, 0);
+    let malformed = with_filter_block(&file, b"\0\0\0\0\x40").unwrap();
+    assert!(matches!(Facts::of(&malformed).unwrap().filters, TableFilters::Damaged(_)));
 }
 
 #[test]

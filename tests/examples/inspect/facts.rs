@@ -19,8 +19,8 @@ pub(crate) struct Facts {
 pub(crate) enum TableFilters {
     /// The figures are of long ranges.
     None(Figures),
-    /// Why they cannot be read.
-    Damaged(io::Error),
+    /// What is wrong with them.
+    Damaged(String),
     /// The name of a policy that only its program knows.
     Foreign(String),
     Bloom(BloomFilters),
@@ -54,28 +54,35 @@ impl Facts {
         let keys = Keys::of(&table)?;
         let num_entries = keys.len();
         let filters = match table.filters() {
-            Err(why) => TableFilters::Damaged(why),
+            Err(why) => TableFilters::Damaged(why.to_string()),
             Ok(None) => TableFilters::None(of_table_without_filters(keys)),
-            Ok(Some(Filters { policy_name, .. })) if !NAMES.contains(&&*policy_name) => {
-                TableFilters::Foreign(policy_name)
-            }
-            Ok(Some(filters)) => TableFilters::Bloom(BloomFilters::of(filters, keys)),
+            Ok(Some(filters)) => TableFilters::of(filters, keys),
         };
         Ok(Self { num_entries, filters })
     }
 }
 
-impl BloomFilters {
+impl TableFilters {
     fn of(Filters { policy_name, contents }: Filters<'_>, keys: Keys) -> Self {
+        if !NAMES.contains(&&*policy_name) {
+            return Self::Foreign(policy_name);
+        }
         let reader = Reader::new(BloomFilterPolicy::default(), &contents);
-        let (keys, num_rejected) = without_trailers(&reader, keys);
-        let last = u64::MAX >> reader.base_lg();
-        let indices = (0..reader.num_filters() as u64).take_while(|&index| index <= last);
-        let filters = indices.filter_map(|index| {
-            reader.filter(index << reader.base_lg()).filter(|filter| !filter.is_empty())
-        });
+        if reader.is_malformed() {
+            return Self::Damaged("the block is malformed".into());
+        }
+        if keys.len() > 0 && filters(&reader).next().is_none() {
+            return Self::Damaged("the block has none".into());
+        }
+        Self::Bloom(BloomFilters::of(policy_name, &reader, keys))
+    }
+}
+
+impl BloomFilters {
+    fn of(policy_name: String, reader: &Reader<'_>, keys: Keys) -> Self {
+        let (keys, num_rejected) = without_trailers(reader, keys);
         let (mut num_filters, mut num_bits) = (0, 0_u64);
-        for filter in filters {
+        for filter in filters(reader) {
             num_filters += 1;
             // Damaged offsets may let filters overlap.
             num_bits = num_bits.saturating_add(8 * (filter.len() as u64 - 1));
@@ -83,16 +90,24 @@ impl BloomFilters {
         let has_filter = |offset| reader.filter(offset).is_some_and(|filter| !filter.is_empty());
         let mut absent = absent_keys(&keys, reader.base_lg());
         absent.retain(|&(offset, _)| has_filter(offset));
-        let long_ranges = long_ranges(&keys);
+        let blocks = [reader.contents(), &long_ranges(&keys)[..]];
         Self {
             policy_name,
             num_filters,
             num_bits,
             num_rejected,
-            choices: choices(&keys, &reader),
-            figures: [&contents, &long_ranges[..]].map(|block| Figures::of(block, &absent)),
+            choices: choices(&keys, reader),
+            figures: blocks.map(|block| Figures::of(block, &absent)),
         }
     }
+}
+
+/// The filters that are not empty.
+fn filters<'a>(reader: &'a Reader<'_>) -> impl Iterator<Item = &'a [u8]> {
+    let last = u64::MAX >> reader.base_lg();
+    let indices = (0..reader.num_filters() as u64).take_while(move |&index| index <= last);
+    let filters = indices.filter_map(|index| reader.filter(index << reader.base_lg()));
+    filters.filter(|filter| !filter.is_empty())
 }
 
 impl Figures {
