@@ -14,7 +14,8 @@ mod same_bytes;
 mod tables {
     mod damaged;
     mod inspect;
-    mod long_ranges;
+    mod made;
+    mod ranges;
 }
 
 fn golden(place: &str) -> std::path::PathBuf {

@@ -7,7 +7,8 @@ use leveldb_filter::{FilterBlockBuilder, FilterPolicy};
 
 use super::Table;
 
-/// After an internal key's user key: its type, which is 0 or 1, and a sequence number.
+/// After an internal key's user key: its type, which is 0 or 1, and a sequence number of seven
+/// bytes, the lowest first.
 const KEY_TRAILER_LEN: usize = 8;
 
 /// The keys of a table, back to back. Of internal keys, the user keys can be taken.
@@ -47,15 +48,24 @@ impl Keys {
         self.ends.len()
     }
 
-    /// Whether all keys can be internal keys.
-    pub(crate) fn have_trailers(&self) -> bool {
-        let start = |key: &[u8]| key.len().checked_sub(KEY_TRAILER_LEN);
-        self.slices(0).all(|key| start(key).is_some_and(|start| key[start] < 2))
+    /// Whether all keys can be internal keys: their trailers have types of LevelDB's.
+    pub(crate) fn can_be_internal(&self) -> bool {
+        self.all_end_in(|trailer| trailer[0] < 2)
+    }
+
+    /// Whether all keys look like internal keys: their sequence numbers are below 2<sup>48</sup>,
+    /// too, as in any database. Two numbers back to back can pass for a key and a trailer's type.
+    pub(crate) fn look_internal(&self) -> bool {
+        self.all_end_in(|trailer| trailer[0] < 2 && trailer[KEY_TRAILER_LEN - 1] == 0)
+    }
+
+    fn all_end_in(&self, is_trailer: impl Fn(&[u8; KEY_TRAILER_LEN]) -> bool) -> bool {
+        self.slices(0).all(|key| key.last_chunk().is_some_and(&is_trailer))
     }
 
     /// Internal keys without their trailers.
     pub(crate) fn into_user_keys(self) -> Self {
-        assert!(self.have_trailers(), "keys without trailers");
+        assert!(self.can_be_internal(), "keys without trailers");
         Self { trailer_len: KEY_TRAILER_LEN, ..self }
     }
 

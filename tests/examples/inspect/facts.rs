@@ -129,7 +129,7 @@ impl Figures {
 }
 
 fn of_table_without_filters(keys: Keys) -> Figures {
-    let keys = if keys.have_trailers() { keys.into_user_keys() } else { keys };
+    let keys = if keys.look_internal() { keys.into_user_keys() } else { keys };
     Figures::of(&long_ranges(&keys), &absent_keys(&keys, 63))
 }
 
@@ -143,7 +143,7 @@ fn without_trailers(reader: &Reader<'_>, whole: Keys) -> (Keys, usize) {
         keys.iter().filter(|(offset, key)| !reader.key_may_match(*offset, key)).count()
     };
     let of_whole = rejected(&whole);
-    if !whole.have_trailers() {
+    if !whole.can_be_internal() {
         return (whole, of_whole);
     }
     let mut keys = whole.into_user_keys();
