@@ -16,6 +16,7 @@ mod tables {
     mod inspect;
     mod made;
     mod ranges;
+    mod same_bytes;
 }
 
 fn golden(place: &str) -> std::path::PathBuf {

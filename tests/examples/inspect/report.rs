@@ -191,26 +191,37 @@ impl Bloom {
             0 => "Each entry passes its filter.".into(),
             n => format!("{} of {} entries do not pass.", grouped(n), grouped(self.num_entries)),
         };
-        // Of as many tables the first, so the smallest number of bits.
-        let most = self.num_same.iter().rev().max_by_key(|(_, num_tables)| **num_tables);
-        let same = match most {
-            Some((Choice::Leveldb(n), _)) => format!("BloomFilterPolicy::new({n})"),
-            Some((Choice::Tuned(n), _)) => {
-                format!("BloomFilterPolicy::new({n}).tuned() in long ranges")
+        let most = self.num_same.values().copied().max().unwrap_or(0);
+        let choices = self.num_same.iter().filter(|(_, num_tables)| **num_tables == most);
+        let choices: Vec<_> = choices.map(|(&choice, _)| choice).collect();
+        let (policies, is_one) = (policies(&choices), choices.len() < 2);
+        let same = match all - most {
+            0 if is_one => format!("{policies} makes the same bytes."),
+            0 => format!("{policies} make the same bytes."),
+            num_other => {
+                let makes = if is_one { "makes" } else { "each make" };
+                let [num_other, all] = [num_other, all].map(grouped);
+                format!("{policies} {makes} other bytes for {num_other} of {all} tables.")
             }
-            None => "BloomFilterPolicy::new(n)".into(),
-        };
-        let num_other = all - most.map_or(0, |(_, &num_tables)| num_tables);
-        let same = match num_other {
-            0 => format!("{same} makes the same bytes."),
-            _ => format!(
-                "{same} makes other bytes for {} of {} tables.",
-                grouped(num_other),
-                grouped(all)
-            ),
         };
         Some(format!("{passes} {same}"))
     }
+}
+
+/// The choices in words.
+fn policies(choices: &[Choice]) -> String {
+    let name = |choice: &Choice| match choice {
+        Choice::Leveldb(n) => format!("new({n})"),
+        Choice::Tuned(n) => format!("new({n}).tuned()"),
+    };
+    let names: Vec<_> = choices.iter().map(name).collect();
+    let names = match &names[..] {
+        [] => "new(n)".into(),
+        [name] => name.clone(),
+        [names @ .., last] => format!("{} and {last}", names.join(", ")),
+    };
+    let is_tuned = matches!(choices.last(), Some(Choice::Tuned(_)));
+    format!("BloomFilterPolicy::{names}{}", if is_tuned { " in long ranges" } else { "" })
 }
 
 fn notice(path: &Path, what: &str) -> String {
