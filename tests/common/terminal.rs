@@ -83,3 +83,14 @@ fn takes_escapes() -> bool {
 pub(crate) fn grouped(n: usize) -> String {
     if n < 1_000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1_000), n % 1_000) }
 }
+
+/// The text on one line and in the order of its characters, whatever characters it has: without
+/// control characters, those that end lines, and those that turn the direction of text.
+pub(crate) fn printable(text: &str) -> String {
+    let is_unprintable = |char: char| {
+        char.is_control()
+            || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(char, '\u{2066}'..='\u{2069}')
+    };
+    text.replace(is_unprintable, "\u{fffd}")
+}

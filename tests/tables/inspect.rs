@@ -3,6 +3,7 @@
 use crate::absent::next_key;
 use crate::common::table::Table;
 use crate::common::table::replace::with_filter_block;
+use crate::common::terminal::printable;
 use crate::facts::{Facts, Figures, TableFilters};
 use crate::report::Report;
 use crate::same_bytes::Choice;
@@ -67,7 +68,7 @@ fn the_next_key_has_the_form_of_its_key() {
 type Case = (&'static [&'static str], u8, &'static [&'static str]);
 
 #[rustfmt::skip]
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     (&["databases/sequence"], 0, &["absent keys that pass      59.3%", "bytes of filters           8,310"]),
     (&["tables"], 0, &[
         "9 tables (1 without filters), 10,469 entries, leveldb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2: 155 filters, 10.7 bits per entry",
@@ -80,7 +81,8 @@ const CASES: [Case; 9] = [
     (&["databases/rocksdb", "databases/counters/000009.ldb"], 1, &["not a LevelDB table, or a truncated one",
         "2 tables (1 unreadable), 251 entries, leveldb.BuiltinBloomFilter2: 5 filters, 10.1 bits per entry"]),
     (&["databases"], 1, &["holds no table (.ldb, .sst)"]),
-    (&["none"; 9], 1, &["No such file or directory (os error 2)", "and 4 more"]),
+    (&["none"; 9], 1, &["none: ", "and 4 more"]),
+    (&["a\u{202e}b\u{2028}c"], 1, &["a\u{fffd}b\u{fffd}c: "]),
 ];
 
 #[test]
@@ -117,4 +119,13 @@ fn filter_blocks_up_to_the_length_of_the_old_one_take_its_place() {
         }
     }
     assert!(with_filter_block(&read_golden("tables/db_snappy_no_filter.ldb"), b"").is_none());
+}
+
+#[test]
+fn names_are_printed_on_one_line_in_the_order_of_their_characters() {
+    let replaced = "\0\t\n\r\u{1b}\u{7f}\u{85}\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\
+        \u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+    assert_eq!(printable(replaced), "\u{fffd}".repeat(replaced.chars().count()));
+    let kept = "a b\u{61b}\u{200d}\u{2010}\u{2027}\u{202f}\u{2065}\u{206a} äöü";
+    assert_eq!(printable(kept), kept);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::common::table::read_file;
-use crate::common::terminal::{Progress, grouped};
+use crate::common::terminal::{Progress, grouped, printable};
 use crate::facts::{BloomFilters, Facts, Figures, TableFilters};
 use crate::same_bytes::Choice;
 
@@ -147,7 +147,7 @@ impl Report {
         let entries = counted(self.num_entries, ["entry", "entries"]);
         let title: Vec<_> = [tables, entries].iter().chain(&self.policy_names).cloned().collect();
         let title = title.join(", ") + &self.bloom.filters();
-        title.replace(char::is_control, "\u{fffd}")
+        printable(&title)
     }
 }
 
@@ -225,8 +225,7 @@ fn policies(choices: &[Choice]) -> String {
 }
 
 fn notice(path: &Path, what: &str) -> String {
-    // On one line, whatever characters the path has.
-    format!("{}: {what}", path.display()).replace(char::is_control, "\u{fffd}")
+    printable(&format!("{}: {what}", path.display()))
 }
 
 /// The tables at a path, in the order of their names.
