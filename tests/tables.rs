@@ -6,12 +6,15 @@ mod absent;
 mod common;
 #[path = "examples/inspect/facts.rs"]
 mod facts;
+#[path = "examples/inspect/figures.rs"]
+mod figures;
 #[path = "examples/inspect/report.rs"]
 mod report;
 #[path = "examples/inspect/same_bytes.rs"]
 mod same_bytes;
 
 mod tables {
+    mod absent;
     mod damaged;
     mod inspect;
     mod made;

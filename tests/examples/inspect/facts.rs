@@ -4,8 +4,8 @@ use std::io;
 
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
-use crate::absent::absent_keys;
 use crate::common::table::{Filters, Keys, Table};
+use crate::figures::Figures;
 use crate::same_bytes::{Choice, Reader, choices};
 
 /// LevelDB reads filters of the first name, and goleveldb reads filters of the second.
@@ -38,14 +38,6 @@ pub(crate) struct BloomFilters {
     pub(crate) choices: Vec<Choice>,
     /// Of these filters, and of long ranges.
     pub(crate) figures: [Figures; 2],
-}
-
-/// How many absent keys filters are tested with, how many pass, and the filters' bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figures {
-    pub(crate) absent: usize,
-    pub(crate) passing: usize,
-    pub(crate) bytes: usize,
 }
 
 impl Facts {
@@ -88,8 +80,6 @@ impl BloomFilters {
             num_bits = num_bits.saturating_add(8 * (filter.len() as u64 - 1));
         }
         let has_filter = |offset| reader.filter(offset).is_some_and(|filter| !filter.is_empty());
-        let mut absent = absent_keys(&keys, reader.base_lg());
-        absent.retain(|&(offset, _)| has_filter(offset));
         let blocks = [reader.contents(), &long_ranges(&keys)[..]];
         Self {
             policy_name,
@@ -97,7 +87,7 @@ impl BloomFilters {
             num_bits,
             num_rejected,
             choices: choices(&keys, reader),
-            figures: blocks.map(|block| Figures::of(block, &absent)),
+            figures: Figures::of(blocks, &keys, reader.base_lg(), has_filter),
         }
     }
 }
@@ -110,27 +100,11 @@ fn filters<'a>(reader: &'a Reader<'_>) -> impl Iterator<Item = &'a [u8]> {
     filters.filter(|filter| !filter.is_empty())
 }
 
-impl Figures {
-    fn of(filter_block: &[u8], absent: &[(u64, Vec<u8>)]) -> Self {
-        let reader = Reader::new(BloomFilterPolicy::default(), filter_block);
-        let passes = |(offset, key): &&(u64, Vec<u8>)| reader.key_may_match(*offset, key);
-        Self {
-            absent: absent.len(),
-            passing: absent.iter().filter(passes).count(),
-            bytes: filter_block.len(),
-        }
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.absent += other.absent;
-        self.passing += other.passing;
-        self.bytes += other.bytes;
-    }
-}
-
 fn of_table_without_filters(keys: Keys) -> Figures {
     let keys = if keys.look_internal() { keys.into_user_keys() } else { keys };
-    Figures::of(&long_ranges(&keys), &absent_keys(&keys, 63))
+    // One range for the whole table.
+    let [figures] = Figures::of([&long_ranges(&keys)], &keys, 63, |_| true);
+    figures
 }
 
 fn long_ranges(keys: &Keys) -> Vec<u8> {

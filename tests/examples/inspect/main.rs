@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Each module knows only those after it: `report`, all tables in words; `facts`, one table;
-//! `absent`, the keys that filters are tested with; `same_bytes`, the policies that make a block.
+//! `figures`, what filters do to absent keys; `absent`, which keys these are; `same_bytes`, the
+//! policies that make a block.
 
 use std::env;
 use std::io::{self, Write};
@@ -20,6 +21,7 @@ mod absent;
 #[path = "../../common/mod.rs"]
 mod common;
 mod facts;
+mod figures;
 mod report;
 mod same_bytes;
 

@@ -6,17 +6,25 @@ use std::{fs, io};
 
 use crate::common::table::read_file;
 use crate::common::terminal::{Progress, grouped, printable};
-use crate::facts::{BloomFilters, Facts, Figures, TableFilters};
+use crate::facts::{BloomFilters, Facts, TableFilters};
+use crate::figures::{Figures, Tested};
 use crate::same_bytes::Choice;
 
 /// How many tables are named.
 const MAX_NOTICES: usize = 5;
 
-const ABSENT_KEYS: [&str; 3] = [
-    "Absent keys: for each entry the key just after it (its last byte plus one, with carry; digits \
-     stay",
-    "digits and letters letters), unless the table contains it, tested with the filter of its \
-     range.",
+/// The width of the column before the figures.
+const LABEL_LEN: usize = 20;
+
+/// What the figures mean.
+const DEFINITIONS: [&str; 8] = [
+    "Next keys: each key plus one. Its last byte counts up, with carry, but digits stay digits, and",
+    "letters stay letters.",
+    "Mixed keys: the first half of each key and the second half of the key half a table later. The",
+    "halves begin after the bytes that all keys share. Keys not sorted by their bytes have none.",
+    "Keys that the table contains are left out of both.",
+    "Lookups of absent keys are like next keys where keys are counted up (an order that does not",
+    "exist yet, a gap), and like mixed keys where keys are random (hashes, UUIDs).",
     "tuned() is BloomFilterPolicy::new(10).tuned().",
 ];
 
@@ -125,7 +133,7 @@ impl Report {
         }
         let columns = match &self.bloom {
             Bloom { num_tables: 1.., figures: [today, tuned], .. } => {
-                vec![("these filters", 11, today), ("tuned(), long ranges", 23, tuned)]
+                vec![("these filters", 19, today), ("tuned(), long ranges", 23, tuned)]
             }
             _ if self.num_without > 0 => vec![("tuned(), long ranges", 23, &self.without)],
             _ => return lines,
@@ -133,7 +141,7 @@ impl Report {
         lines.push(String::new());
         lines.extend(table(&columns));
         lines.push(String::new());
-        lines.extend(ABSENT_KEYS.map(Into::into));
+        lines.extend(DEFINITIONS.map(Into::into));
         lines
     }
 
@@ -241,22 +249,25 @@ fn tables(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The figures of columns of these widths.
-fn table(columns: &[(&str, usize, &Figures)]) -> [String; 3] {
+fn table(columns: &[(&str, usize, &Figures)]) -> [String; 4] {
     let row = |label: &str, cell: &dyn Fn(&Figures) -> String| {
-        columns.iter().fold(format!("{label:21}"), |row, (_, width, figures)| {
+        columns.iter().fold(format!("{label:LABEL_LEN$}"), |row, (_, width, figures)| {
             format!("{row}{:>width$}", cell(figures))
         })
     };
-    let title = columns.iter().enumerate().fold(String::new(), |title, (i, (name, width, _))| {
-        let width = if i == 0 { width + 21 } else { *width };
-        format!("{title}{name:>width$}")
-    });
-    let share = |figures: &Figures| match figures.absent {
+    let title = columns
+        .iter()
+        .fold(" ".repeat(LABEL_LEN), |title, (name, width, _)| format!("{title}{name:>width$}"));
+    let share = |tested: Tested| match tested.absent {
         0 => "-".into(),
-        all => format!("{:.1}%", 100.0 * ratio(figures.passing as u64, all)),
+        all => format!("{:.1}%", 100.0 * ratio(tested.passing as u64, all)),
     };
-    let bytes = |figures: &Figures| grouped(figures.bytes);
-    [title, row("absent keys that pass", &share), row("bytes of filters", &bytes)]
+    [
+        title,
+        row("next keys that pass", &|figures| share(figures.next)),
+        row("mixed keys that pass", &|figures| share(figures.mixed)),
+        row("bytes of filters", &|figures| grouped(figures.bytes)),
+    ]
 }
 
 /// The number with its noun, which is the second one in the plural.
