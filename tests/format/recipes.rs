@@ -79,3 +79,16 @@ fn rates_of_digits_are_those_of_the_accuracy_tables() {
         assert_rounds_to(other, &format!("{}%", 100.0 * rate));
     }
 }
+
+#[test]
+fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
+    let recipe = table_in(RECIPES, "keys | `tuned()`");
+    let known = table_in(ACCURACY, "keys | in a filter | LevelDB");
+    assert_eq!(recipe.len(), 4);
+    for row in &recipe[1..] {
+        let known = known.iter().find(|known| known[..2] == ["u64 counters, big-endian", row[0]]);
+        let known = known.expect("a row");
+        assert_rounds_to(row[1], known[3]);
+        assert_rounds_to(row[2], known[5]);
+    }
+}

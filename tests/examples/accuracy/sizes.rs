@@ -6,7 +6,7 @@ use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
 use crate::kinds::{COUNTERS, DIGITS_8, DIGITS_16, RANDOM, Run, TENANTS};
 use crate::tables::KINDS;
-use crate::{Outcome, POLICIES, POLICY, mean, percent, row, section, times};
+use crate::{LONG_RANGES, Outcome, POLICIES, POLICY, mean, percent, row, section, times};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
@@ -24,20 +24,23 @@ const NUM_NEIGHBOURS: usize = 8;
 pub(crate) fn few_keys() -> Outcome {
     section(
         "Few keys",
-        "Short filters suffer most. Each row is the mean over 200 single filters for each number \
-         of keys. \"Plugged in\" filters have room for at least 40 keys.",
-        &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in"],
+        "Short filters suffer most. Each row is the mean over single filters, 200 for each number \
+         of keys, or 40 for every seventh number from 101 on. \"Plugged in\" filters have room for \
+         at least 40 keys, and the filters of the last column have room for 2,000.",
+        &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in", "2,000 keys' room"],
     )?;
-    let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)];
-    for numbers in [2..=15, 16..=100] {
+    let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40), LONG_RANGES];
+    for (numbers, step, num_filters) in [(2..=15, 1, 200), (16..=100, 1, 200), (101..=800, 7, 40)] {
         let in_a_filter = format!("{} to {}", numbers.start(), numbers.end());
         for (name, kind) in &KINDS {
             let draw = |num_keys| {
-                (0..200).map(move |seed| Run::draw(kind, num_keys, seed << 32 | num_keys as u64))
+                let seeds = 0..num_filters;
+                seeds.map(move |seed| Run::draw(kind, num_keys, seed << 32 | num_keys as u64))
             };
-            let runs: Vec<_> = numbers.clone().flat_map(draw).collect();
-            let [leveldb, tuned, plugged_in] = policies.map(|p| percent(mean_rate(&runs, p)));
-            row(&[name, &in_a_filter[..], &leveldb, &tuned, &plugged_in])?;
+            let runs: Vec<_> = numbers.clone().step_by(step).flat_map(draw).collect();
+            let rates = policies.map(|policy| percent(mean_rate(&runs, policy)));
+            let cells = [*name, &in_a_filter].into_iter().chain(rates.iter().map(String::as_str));
+            row(&cells.collect::<Vec<_>>())?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::array;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use crate::common::random::words;
-use crate::common::terminal::grouped;
+use crate::common::terminal::{grouped, print};
 use crate::filter_blocks::{Table, rate_and_len};
 use crate::kinds::{
     COUNTERS, DIGITS_16, HEX_DIGITS_8, HEX_DIGITS_16, Kind, MICROSECONDS, NAMES, NINE_BYTES,
@@ -38,7 +38,9 @@ const PRESENT: [(&str, u64); 2] = [("nine in ten", 10), ("forty-nine in fifty", 
 const COLUMNS: [&str; 5] =
     ["LevelDB", "`tuned()`", "plugged in", "`FilterBaseLg: 21`", "long ranges"];
 
-fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
+type Builder = FilterBlockBuilder<BloomFilterPolicy>;
+
+fn builders() -> [Builder; COLUMNS.len()] {
     let [leveldb, tuned, plugged_in] =
         [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)].map(FilterBlockBuilder::new);
     let base_lg = FilterBlockBuilder::with_base_lg(POLICY, 21);
@@ -46,18 +48,20 @@ fn builders() -> [FilterBlockBuilder<BloomFilterPolicy>; COLUMNS.len()] {
     [leveldb, tuned, plugged_in, base_lg, recommended]
 }
 
-type Measured = [(f64, usize); COLUMNS.len()];
-
 /// The mean rates and lengths of all filter blocks of a run, with values of each length in `about`.
 #[expect(clippy::cast_precision_loss, reason = "few runs")]
-fn measure<const N: usize>(kind: &Kind, about: [usize; N]) -> [Measured; N] {
-    let (builders, mut measured) = (builders(), [Measured::default(); N]);
+fn measure<const M: usize, const N: usize>(
+    kind: &Kind,
+    builders: &[Builder; M],
+    about: [usize; N],
+) -> [[(f64, usize); M]; N] {
+    let mut measured = [[(0.0, 0); M]; N];
     for run in 0..NUM_RUNS {
         let keys = kind.sorted(NUM_KEYS, run as u64);
         for (means, about) in measured.iter_mut().zip(about) {
             let value_lens = value_lens(about, run);
             let tables = Table::of_keys(&keys, |i| value_lens[i]);
-            for (mean, builder) in means.iter_mut().zip(&builders) {
+            for (mean, builder) in means.iter_mut().zip(builders) {
                 let (rate, len) = rate_and_len(&tables, builder);
                 *mean = (mean.0 + rate / NUM_RUNS as f64, mean.1 + len);
             }
@@ -103,7 +107,7 @@ pub(crate) fn real_keys() -> Outcome {
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     )?;
     let about = [20, 100, 500, 1_000];
-    let measured = KINDS.map(|(_, kind)| measure(&kind, about));
+    let measured = KINDS.map(|(_, kind)| measure(&kind, &builders(), about));
     for (i, about) in about.into_iter().enumerate() {
         let (values, mut most) = (name_values(about), [0; COLUMNS.len()]);
         for ((name, _), measured) in KINDS.iter().zip(&measured) {
@@ -112,7 +116,19 @@ pub(crate) fn real_keys() -> Outcome {
         }
         row(&cells(&["filter bytes", &values], most.into_iter().map(grouped)))?;
     }
-    Ok(())
+    more_room()
+}
+
+/// What a larger number than 40 gains and costs a policy that is plugged in.
+fn more_room() -> Outcome {
+    let policy = |num_keys| FilterBlockBuilder::new(POLICY.tuned().with_min_keys(num_keys));
+    let [measured] = measure(&COUNTERS, &[40, 100, 200].map(policy), [100]);
+    let [with_40, with_100, with_200] =
+        measured.map(|(rate, len)| format!("{} in {} bytes", percent(rate), grouped(len)));
+    print(&[&format!(
+        "\nMore room helps plugged-in policies. With values of about 100 bytes, u64 counters have \
+         {with_40} with `with_min_keys(40)`, {with_100} with 100, and {with_200} with 200."
+    )])
 }
 
 pub(crate) fn few_absent() -> Outcome {
@@ -125,7 +141,7 @@ pub(crate) fn few_absent() -> Outcome {
     let about = [100, 500, 1_000];
     for (name, kind) in SUCCESSIVE {
         for (present, one_in) in PRESENT {
-            let measured = measure(&kind.all_but_one_in(one_in), about);
+            let measured = measure(&kind.all_but_one_in(one_in), &builders(), about);
             for (about, measured) in about.into_iter().zip(measured) {
                 let first = [name, present, &name_values(about)];
                 row(&cells(&first, measured.iter().map(|(rate, _)| percent(*rate))))?;
