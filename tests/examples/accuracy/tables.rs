@@ -116,7 +116,27 @@ pub(crate) fn real_keys() -> Outcome {
         }
         row(&cells(&["filter bytes", &values], most.into_iter().map(grouped)))?;
     }
+    values_of_one_length()?;
     more_room()
+}
+
+/// Where all filters of LevelDB have the same length, or one of two.
+#[expect(clippy::cast_precision_loss, reason = "few runs")]
+fn values_of_one_length() -> Outcome {
+    let builder = FilterBlockBuilder::new(POLICY);
+    let rate = |value_len| {
+        let of_run = |run| {
+            let keys = COUNTERS.sorted(NUM_KEYS, run as u64);
+            rate_and_len(&Table::of_keys(&keys, |_| value_len), &builder).0
+        };
+        percent((0..NUM_RUNS).map(of_run).sum::<f64>() / NUM_RUNS as f64)
+    };
+    let [with_96, with_100, with_104, with_112] = [96, 100, 104, 112].map(rate);
+    print(&[&format!(
+        "\nWith values of one length, LevelDB's filters of u64 counters can be better or worse. \
+         They have {with_96} if all values have 96 bytes, {with_100} with 100 bytes, {with_104} \
+         with 104, and {with_112} with 112."
+    )])
 }
 
 /// What a larger number than 40 gains and costs a policy that is plugged in.
