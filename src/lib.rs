@@ -1,16 +1,31 @@
 //! A port of LevelDB's filter policies: the Bloom filter, filter blocks and internal keys,
-//! byte-for-byte compatible with LevelDB 1.23. A filter lets an engine skip a table that cannot
-//! contain a key. It may match an absent key, but never rejects a present key.
+//! byte-for-byte compatible with LevelDB 1.23.
 //!
-//! LevelDB builds one filter for each 2 KiB of a table. These filters can match nearly every absent
-//! key if keys end in a counter and their length is a multiple of 4. Tuned filters built with
-//! [`FilterBlockBuilder::with_long_ranges`] match about 1% of absent keys on average, as
-//! `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them.
+//! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
+//! never rejects a present key. LevelDB's own filter is [`BloomFilterPolicy::new`]:
+//!
+//! ```
+//! use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+//!
+//! let policy = BloomFilterPolicy::new(10); // 10 bits per key
+//! let mut filter = Vec::new();
+//! policy.create_filter(&[b"apple", b"pear"], &mut filter); // appends
+//! assert!(policy.key_may_match(b"pear", &filter) && !policy.key_may_match(b"plum", &filter));
+//! ```
+//!
+//! LevelDB builds one filter for each 2 KiB of a table. [`FilterBlockBuilder::new`] builds the same
+//! blocks, and [`FilterBlockReader`] reads them. These filters can match nearly every absent key if
+//! keys end in a counter and their length is a multiple of 4.
+//!
+//! [Tuned](BloomFilterPolicy::tuned) filters in
+//! [long ranges](FilterBlockBuilder::with_long_ranges) match about 1% of absent keys on average, as
+//! `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them, so they are
+//! recommended for engines of your own:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 //!
-//! let policy = BloomFilterPolicy::new(10).tuned(); // 10 bits per key
+//! let policy = BloomFilterPolicy::new(10).tuned();
 //! let mut builder = FilterBlockBuilder::with_long_ranges(policy);
 //! builder.start_block(0); // the file offset of a data block, then its keys
 //! builder.add_key(b"apple");
@@ -22,20 +37,23 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | write filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
-//! | read filter blocks | [`FilterBlockReader`]; [without reading the index](recipes#a-table-with-one-filter) |
+//! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
+//! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes#entries-of-a-table); [without reading the index](recipes#a-table-with-one-filter) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
+//! | give up a table half way, or foretell its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`FilterBlockReader::keys_may_match`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
-//! | open a table by its policy's name, check its filters, count the reads that they save | [recipes] |
+//! | open a table by its policy's name, check its filters, count the reads that they save | [recipes](recipes#open-a-table-by-its-policys-name) |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates for 4 to 16 bits](recipes#bits-per-key) |
-//! | divide the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [if lookups find their keys](recipes#memory-for-levels) |
-//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
+//! | divide the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [how to plan](recipes#memory-for-levels) |
+//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [one for each table](recipes#one-filter-for-each-table), [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; of a [given size](recipes#a-memtables-budget) |
+//! | ignore parts of keys, or filter prefixes | [wrap a policy](recipes#comparators) |
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
+//! | use filters in a database of your own | [recipe](recipes#your-own-database) |
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
@@ -63,8 +81,8 @@
 //! `for_false_positive_rate` and `with_long_ranges` make. Every reader reads old and new filters,
 //! because each filter says how to read it.
 //!
-//! Store a filter that is not in a filter block under a name of your own. Under LevelDB's name,
-//! LevelDB at best ignores it, and rusty-leveldb panics.
+//! A filter stored outside a filter block needs a name of its own. Under LevelDB's name, LevelDB
+//! ignores it at best, and rusty-leveldb panics.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -96,7 +96,7 @@ impl AtomicBloomFilter {
     /// Returns the filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
-        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.prepared.count }
+        BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.prepared.num_probes }
     }
 
     /// Returns the share of bits that are set, from 0 to 1. Inserts during the call may or may not

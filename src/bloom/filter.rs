@@ -113,7 +113,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// Returns the filter's length and number of probes.
     #[must_use]
     pub fn shape(&self) -> BloomFilterShape {
-        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.prepared.count }
+        BloomFilterShape { num_bytes: self.bits().len(), num_probes: self.prepared.num_probes }
     }
 
     /// Returns the filter's bytes, including the byte for the number of probes.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::bits::create::Maker;
+use super::bits::create::FilterMaker;
 use super::bits::many::BATCH;
 use super::bits::probes::PreparedShape;
 use super::filter::BloomFilter;
@@ -44,7 +44,7 @@ impl BloomFilterShape {
         let prepared = PreparedShape::new(self.num_bytes, self.num_probes);
         while !trial.is_enough() {
             bytes.clear();
-            let mut maker = Maker::new(*self, &mut bytes);
+            let mut maker = FilterMaker::new(*self, &mut bytes);
             for start in (0..num_keys).step_by(BATCH) {
                 maker.add(&trial.draw()[..BATCH.min(num_keys - start)]);
             }

@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-use super::many::{BATCH, Batch, Hashed, MANY};
+use super::many::{BATCH, Batch, KeyOrHash, MANY};
 use super::one::word_of;
 use super::probes::PreparedShape;
 use crate::bloom::shape::BloomFilterShape;
 
 /// Appends a filter of keys, or of keys by their hashes, to `dst`.
-pub(crate) fn create<T: Hashed>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {
+pub(crate) fn create<T: KeyOrHash>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {
     if keys.len() >= MANY {
-        Maker::new(shape, dst).add(keys);
+        FilterMaker::new(shape, dst).add(keys);
     } else if shape.num_bytes == 8 {
         // LevelDB's filters of up to 6 keys. In a word, remainders take no division.
         let set = |word, key: &T| word | word_of(key.bloom_hash(), shape.num_probes);
@@ -37,12 +37,12 @@ fn append_empty(shape: BloomFilterShape, dst: &mut Vec<u8>) -> (&mut [u8], Prepa
 }
 
 /// Makes a filter of many keys that come in slices.
-pub(crate) struct Maker<'a> {
+pub(crate) struct FilterMaker<'a> {
     bits: &'a mut [u8],
     prepared: PreparedShape,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> FilterMaker<'a> {
     /// Appends an empty filter to `dst`.
     pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {
         let (bits, prepared) = append_empty(shape, dst);
@@ -50,7 +50,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Adds keys, or keys by their hashes.
-    pub(crate) fn add<T: Hashed>(&mut self, keys: &[T]) {
+    pub(crate) fn add<T: KeyOrHash>(&mut self, keys: &[T]) {
         let mut batch = Batch::new(self.prepared);
         for keys in keys.chunks(BATCH) {
             batch.start(keys);

@@ -12,12 +12,12 @@ pub(crate) const BATCH: usize = 128;
 pub(super) const MANY: usize = 16;
 
 /// Keys, or hashes of keys.
-pub(crate) trait Hashed: Sized {
+pub(crate) trait KeyOrHash: Sized {
     fn bloom_hash(&self) -> BloomHash;
     fn hash_all(items: &[Self], hashes: &mut [BloomHash]);
 }
 
-impl Hashed for BloomHash {
+impl KeyOrHash for BloomHash {
     fn bloom_hash(&self) -> BloomHash {
         *self
     }
@@ -27,7 +27,7 @@ impl Hashed for BloomHash {
     }
 }
 
-impl<K: AsRef<[u8]>> Hashed for K {
+impl<K: AsRef<[u8]>> KeyOrHash for K {
     fn bloom_hash(&self) -> BloomHash {
         bloom_hash(self.as_ref())
     }
@@ -38,7 +38,7 @@ impl<K: AsRef<[u8]>> Hashed for K {
 }
 
 /// Writes for each key whether all its bits are set.
-pub(crate) fn may_match<T: Hashed>(
+pub(crate) fn may_match<T: KeyOrHash>(
     prepared: PreparedShape,
     bits: &[u8],
     keys: &[T],
@@ -79,8 +79,8 @@ impl Batch {
     }
 
     /// Starts over with these keys, at most [`BATCH`].
-    pub(super) fn start<T: Hashed>(&mut self, keys: &[T]) {
-        (self.probes_left, self.len) = (self.prepared.count, keys.len());
+    pub(super) fn start<T: KeyOrHash>(&mut self, keys: &[T]) {
+        (self.probes_left, self.len) = (self.prepared.num_probes, keys.len());
         T::hash_all(keys, &mut self.hashes[..keys.len()]);
         for (slot, &hash) in self.deltas.iter_mut().zip(&self.hashes[..self.len]) {
             *slot = ProbeSeq::new(hash).delta;

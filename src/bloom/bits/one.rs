@@ -11,7 +11,7 @@ impl PreparedShape {
     /// Whether all bits of a key are set in a filter whose bytes `byte` gives.
     #[inline]
     pub(crate) fn may_match(&self, byte: impl Fn(usize) -> Option<u8>, hash: BloomHash) -> bool {
-        self.are_set(byte, ProbeSeq::new(hash), self.count)
+        self.are_set(byte, ProbeSeq::new(hash), self.num_probes)
     }
 
     /// Whether a key's next `count` bits are set.
@@ -76,7 +76,7 @@ impl PreparedShape {
     pub(crate) fn set_bits(&self, mut set: impl FnMut(usize, u8) -> u8, hash: BloomHash) -> bool {
         let ProbeSeq { delta, mut hash } = ProbeSeq::new(hash);
         let mut all = 1;
-        for _ in 0..self.count {
+        for _ in 0..self.num_probes {
             all &= set(self.byte_index(hash), 1 << (hash % 8)) >> (hash % 8);
             hash = hash.wrapping_add(delta);
         }
@@ -85,23 +85,23 @@ impl PreparedShape {
 }
 
 /// [`PreparedShape::may_match`] for a single lookup in a filter; `bits` is not empty.
-pub(crate) fn may_match_once(bits: &[u8], count: u8, hash: BloomHash) -> bool {
+pub(crate) fn may_match_once(bits: &[u8], num_probes: u8, hash: BloomHash) -> bool {
     // LevelDB's filters of up to 6 keys. In a word, remainders take no division.
     if let Ok(bits) = <[u8; 8]>::try_from(bits) {
-        let of_key = word_of(hash, count);
+        let of_key = word_of(hash, num_probes);
         return u64::from_le_bytes(bits) & of_key == of_key;
     }
     // One length instead of two, in one register, because no hash points beyond it.
     let bits = &bits[..bits.len().min(MAX_BYTES)];
-    PreparedShape::new(bits.len(), count).may_match(|index| bits.get(index).copied(), hash)
+    PreparedShape::new(bits.len(), num_probes).may_match(|index| bits.get(index).copied(), hash)
 }
 
 /// The bits of a key in a filter of 64 bits.
 #[inline]
-pub(super) fn word_of(hash: BloomHash, count: u8) -> u64 {
+pub(super) fn word_of(hash: BloomHash, num_probes: u8) -> u64 {
     let ProbeSeq { delta, mut hash } = ProbeSeq::new(hash);
     let mut word = 0;
-    for _ in 0..count {
+    for _ in 0..num_probes {
         word |= 1 << (hash % 64);
         hash = hash.wrapping_add(delta);
     }

@@ -13,7 +13,7 @@ pub(super) const ROTATES_BYTES: bool = cfg!(not(target_arch = "aarch64"));
 /// The length of a filter and its number of probes, prepared for remainders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PreparedShape {
-    pub(crate) count: u8,
+    pub(crate) num_probes: u8,
     /// At most [`MAX_BYTES`], for longer filters, too.
     pub(super) num_bytes: u64,
     /// `ceil(2^64 / num_bits)`.
@@ -21,11 +21,11 @@ pub(crate) struct PreparedShape {
 }
 
 impl PreparedShape {
-    /// `num_bytes` is the length of the filter without the byte of the probe count; not 0.
+    /// `num_bytes` is the length of the filter without the byte for the number of probes; not 0.
     #[inline]
-    pub(crate) const fn new(num_bytes: usize, count: u8) -> Self {
+    pub(crate) const fn new(num_bytes: usize, num_probes: u8) -> Self {
         let num_bytes = if num_bytes < MAX_BYTES { num_bytes } else { MAX_BYTES } as u64;
-        Self { count, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
+        Self { num_probes, num_bytes, reciprocal: u64::MAX / (num_bytes * 8) + 1 }
     }
 
     /// The index of the byte with the bit that `hash` stands for.

@@ -35,12 +35,12 @@ pub(super) struct Rates {
 
 /// Where third probes go, in a filter that has more bits than they have values.
 struct ThirdProbes {
-    /// The share of bits.
-    share: f64,
+    /// The share of bits where third probes go.
+    share_of_bits: f64,
     /// The share of values that no key has, on average over all values.
-    by_value: f64,
+    unset_by_value: f64,
     /// The same on average over all hashes, of which more have a value in the middle.
-    by_hash: f64,
+    unset_by_hash: f64,
 }
 
 impl ThirdProbes {
@@ -54,9 +54,9 @@ impl ThirdProbes {
         // hashes weighted with t.
         let a = keys / 131072.0;
         let hit = probability_of_hit(a);
-        let by_value = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
-        let by_hash = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
-        Some(Self { share: NUM_VALUES / bits, by_value, by_hash })
+        let unset_by_value = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
+        let unset_by_hash = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
+        Some(Self { share_of_bits: NUM_VALUES / bits, unset_by_value, unset_by_hash })
     }
 }
 
@@ -77,17 +77,21 @@ impl Rates {
     pub(super) fn rate(&self, num_probes: u8) -> f64 {
         let probes = f64::from(num_probes);
         let (unset, all_set) = match &self.third {
-            Some(ThirdProbes { share, by_value, by_hash }) if num_probes > 2 => {
+            Some(ThirdProbes { share_of_bits, unset_by_value, unset_by_hash })
+                if num_probes > 2 =>
+            {
                 // Bits where no third probes go.
                 let others = power(self.unset_by_one, num_probes - 1);
-                let unset = others * (1.0 - share * (1.0 - by_value));
-                let third = 1.0 - others * by_hash;
-                let among =
-                    power(1.0 - others * f64::midpoint(*by_hash, *by_value), num_probes - 1);
+                let unset = others * (1.0 - share_of_bits * (1.0 - unset_by_value));
+                let third = 1.0 - others * unset_by_hash;
+                let among = power(
+                    1.0 - others * f64::midpoint(*unset_by_hash, *unset_by_value),
+                    num_probes - 1,
+                );
                 let not_among = power(1.0 - unset, num_probes - 1);
                 // Of queries that have all their probes among third probes. 2.3 is fitted to
                 // measured rates.
-                let all_among = 2.3 * share / (probes * probes);
+                let all_among = 2.3 * share_of_bits / (probes * probes);
                 (unset, third * (not_among + all_among * (among - not_among)))
             }
             _ => {
@@ -107,7 +111,8 @@ impl Rates {
 
 /// How many different third probes this many keys are expected to have.
 pub(in crate::bloom) fn different_third_probes(num_keys: f64) -> f64 {
-    ThirdProbes::new(NUM_VALUES, num_keys).map_or(0.0, |third| NUM_VALUES * (1.0 - third.by_value))
+    ThirdProbes::new(NUM_VALUES, num_keys)
+        .map_or(0.0, |third| NUM_VALUES * (1.0 - third.unset_by_value))
 }
 
 /// `x^exponent`, in the same steps on every platform, which [`f64::powi`] does not promise.

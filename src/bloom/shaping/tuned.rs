@@ -68,10 +68,10 @@ use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, NUM_HASHES, f
 /// 0.88 with limits of 0.5 to 0.9.
 const LEAST_DISTANCE: f64 = 0.5;
 
-/// One byte in this many, clamped to 1 to 3 bytes, may be given up for a good length. Fitted to
-/// filters of 16 to 100 keys with 6 to 14 bits each, where neighbours match less, but random keys
-/// have 5% more false positives for each 1% of the length. If one byte in [`SHORTER_IF_LONG`] is
-/// more than 3 bytes, that limit holds. Limits of 35 to 200 work equally well.
+/// A filter may shrink by a fifteenth for a good length, but by at least 1 and at most 3 bytes; or
+/// by a fiftieth, if that is more. Fitted to filters of 16 to 100 keys with 6 to 14 bits each.
+/// There neighbours match less, but random keys have 5% more false positives for each 1% of the
+/// length. Long filters work equally well with limits of a thirty-fifth to a two-hundredth.
 const SHORTER: usize = 15;
 const SHORTER_IF_LONG: usize = 50;
 

@@ -51,8 +51,8 @@ LevelDB a policy. All filters have 10 bits per key unless a table says otherwise
 
 **The sample.** A run is a sequence of successive numbers, which starts at a random number of 8 to \
 47 bits. A random half of the numbers are present, unless a table says otherwise. All other \
-numbers of the run are looked up. ObjectIds come in bursts of up to 32 instead. One ObjectId in \
-eight is absent, and so is the next after each burst. Microseconds are 64 to 16,384 apart on \
+numbers of the run are looked up. ObjectIds come in bursts of up to 32. One in eight is left out \
+and looked up, as is the id after each burst. Microseconds are 64 to 16,384 apart on \
 average, and a random time between each two is looked up. \"Worst\" is the highest rate of any \
 filter in the row, so a longer search would find worse.
 

@@ -48,9 +48,8 @@ pub(crate) fn every() -> Outcome {
     section(
         "Every number of keys",
         "If all values are equally long, all filters are too, and a bad length makes every table \
-         bad. So this table measures single filters of every seventh number of keys from 1,000 on, \
-         and from 4,000 to 30,000 of every 83rd number. Each filter answers at least 4,000 \
-         lookups. Long ranges give each filter room for 2,000 keys. \"Above 2%\" counts the \
+         bad. So this table measures single filters of every 7th number of keys from 1,000 to \
+         4,000, and of every 83rd number to 30,000. Each filter answers at least 4,000 lookups. Long ranges give each filter room for 2,000 keys. \"Above 2%\" counts the \
          numbers of keys with a higher rate, out of 744. \"One in three\" means that numbers grow \
          in steps of three, and one of the two numbers between is looked up. Single tables may be \
          worse, but [such tables are rare](#rare-bad-tables).",
