@@ -117,8 +117,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   been built, the range is fixed. It stays at 512 KiB if the first 512 KiB of the file hold
     ///   no keys.
     /// - **Length.** A filter of fewer than 2,000 keys, such as the last filter of a table, is as
-    ///   long as a filter of 2,000 keys. So every table with keys takes at least 2.5 KB at 10 bits
-    ///   per key.
+    ///   long as a filter of 2,000 keys. So every filter takes at least 2.5 KB at 10 bits per key.
     /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.

@@ -15,6 +15,7 @@ mod format {
     mod golden;
     mod hash_policies;
     mod hashing;
+    mod index;
     mod long_ranges;
     mod lookups;
     mod min_keys;
