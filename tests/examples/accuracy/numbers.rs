@@ -77,6 +77,9 @@ pub(crate) fn rare() -> Outcome {
             "A few tables stay bad even with long ranges, and this search finds some. Each row \
              measures {} tables of 2,000 to 6,000 keys, whose numbers start at random multiples \
              of 65,536. \"1 in 1,000\" means that one table in a thousand has a higher rate. \
+             A longer search finds worse tables. For example, of 1.9 million tables of (u64, u64) \
+             keys with nine in ten present, the worst has 26%, and of 450,000 tables of u64 \
+             counters in steps of two the worst has 23%. \
              `cargo run --release --example accuracy -- --rare` prints this section in about four \
              minutes.",
             grouped(NUM_TABLES)
