@@ -17,11 +17,11 @@ pub use reader::FilterBlockReader;
 /// `start_block` with a data block's file offset (after the previous block's 5-byte trailer), then
 /// `add_key` for each entry of the data block. [`FilterBlockReader`] shows the bytes.
 ///
-/// `start_block` may also follow the last data block, with the offset after it. LevelDB does so,
-/// and if the last data block is long, the filter block then ends in offsets of empty filters.
+/// `start_block` may also follow the last data block, with the offset after it. LevelDB does so. If
+/// the last data block is long, this adds empty filters at the end.
 ///
-/// If an engine gives a table up half way, for example after an error, [`clear`](Self::clear) drops
-/// the table's keys and filters. Otherwise they would end up in the next table.
+/// If writing a table fails half way, call [`clear`](Self::clear). Otherwise the table's keys and
+/// filters end up in the next table.
 ///
 /// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
 /// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, every other call but `clear`
@@ -114,19 +114,19 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// - **Range.** 512 KiB at first. [`start_block`](Self::start_block) doubles the range, for the
     ///   whole table, until the first filter has 4,000 keys or the table ends. Once a filter has
-    ///   been built, the range is fixed. It stays at 512 KiB if the first 512 KiB of the file hold
-    ///   no keys.
+    ///   been built, the range is fixed. If the first 512 KiB of the file hold no keys, the
+    ///   range stays at 512 KiB.
     /// - **Length.** A filter of fewer than 2,000 keys, such as the last filter of a table, is as
     ///   long as a filter of 2,000 keys. So every filter takes at least 2.5 KB at 10 bits per key.
     /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
     ///
-    /// The last two need [hashes](FilterPolicy::by_hash). Without hashes, every key counts each
+    /// Length and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes, every key counts each
     /// time, and small filters are short, so they match many absent keys that end in a counter.
     ///
-    /// A lookup in a long filter touches up to one cache line per probe, instead of one or two in
-    /// all.
+    /// A lookup in a long filter may touch a cache line for each probe. A short filter fits into one
+    /// or two.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
         let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
@@ -138,15 +138,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// the data block's place in the file as it is stored, after compression.
     ///
     /// If the offset is in a later range, this builds the filter of the pending keys, in the time
-    /// that the policy needs. It also adds a 4-byte offset for each range, so a far too large
-    /// `block_offset` may need more memory than there is. Then this panics, or the system ends the
-    /// process.
+    /// that the policy needs. It also adds a 4-byte offset for each range, so a wrong, huge
+    /// `block_offset` can exhaust memory. Then this panics, or the system ends the process.
     ///
     /// # Panics
     ///
     /// - If the range's filter is already built, because readers would miss the keys added now.
     ///   LevelDB checks this in debug builds only.
-    /// - If the filters reach 4 GiB, where the format's offsets end.
+    /// - If the filters reach 4 GiB, because the format's offsets have 32 bits.
     /// - If the policy panics, or if there is no memory for the offsets.
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
@@ -177,9 +176,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// the block at 0. Panics if the policy panics.
     ///
     /// Add the key of every entry, also of deletions and merge operands. Otherwise a lookup would
-    /// skip the table and find an older, outdated value. An entry that affects more than its own
-    /// key, such as a range deletion, is not in the filter for those other keys, so consult such
-    /// entries before the filter.
+    /// skip the table and find an older, outdated value. A range deletion affects keys that are not
+    /// in the filter, so consult range deletions before the filter.
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
         if let Some(policy) = self.policy.by_hash() {
@@ -223,7 +221,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
-    /// Returns how many keys the filter that is built next has so far. With long ranges, successive
+    /// Returns how many keys wait for the next filter. With long ranges, successive
     /// keys with the same hash count once. Takes constant time.
     ///
     /// # Panics

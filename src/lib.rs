@@ -14,13 +14,13 @@
 //! ```
 //!
 //! LevelDB builds one filter for each 2 KiB of a table. [`FilterBlockBuilder::new`] builds the same
-//! blocks, and [`FilterBlockReader`] reads them. These filters can match nearly every absent key if
-//! keys end in a counter and their length is a multiple of 4.
+//! blocks, and [`FilterBlockReader`] reads them. LevelDB's filters can match nearly every absent key
+//! if keys end in a counter and their length is a multiple of 4.
 //!
 //! [Tuned](BloomFilterPolicy::tuned) filters in
-//! [long ranges](FilterBlockBuilder::with_long_ranges) match about 1% of absent keys on average, as
-//! `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them, so they are
-//! recommended for engines of your own:
+//! [long ranges](FilterBlockBuilder::with_long_ranges) match about 1% of absent keys on average at 10
+//! bits per key, as `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them,
+//! so they are recommended for engines of your own:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -41,7 +41,7 @@
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes#entries-of-a-table); [without reading the index](recipes#a-table-with-one-filter) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
-//! | give up a table half way, or foretell its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
+//! | give up a table half way, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`FilterBlockReader::keys_may_match`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
@@ -59,8 +59,8 @@
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
 //! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters contain user
 //! keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
-//! [`InternalKeyPolicy`], which drops it; pass user keys to everything else. If the engine's
-//! comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
+//! [`InternalKeyPolicy`], which drops the trailer. Pass user keys to everything else, and read with
+//! the policy of user keys. If the engine's comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!
@@ -69,7 +69,7 @@
 //!
 //! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes of LevelDB on 64-bit
 //! machines, from version 1.18 to 1.23, and lookups give LevelDB's answers. This crate differs only
-//! where C++ leaves the outcome undefined or loses keys:
+//! where C++ leaves the outcome undefined, loses keys or overflows:
 //!
 //! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
 //! - An internal key that is too short for a trailer is used whole.
@@ -81,8 +81,8 @@
 //! `for_false_positive_rate` and `with_long_ranges` make. Every reader reads old and new filters,
 //! because each filter says how to read it.
 //!
-//! A filter stored outside a filter block needs a name of its own. Under LevelDB's name, LevelDB
-//! ignores it at best, and rusty-leveldb panics.
+//! A filter stored outside a filter block needs a name of its own. If it has LevelDB's name, LevelDB
+//! at best ignores the filter, and rusty-leveldb panics.
 #![no_std]
 #![forbid(unsafe_code)]
 

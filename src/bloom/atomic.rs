@@ -9,15 +9,15 @@ use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, float};
 use crate::{BloomHash, bloom_hash};
 
-/// A memtable's filter: any number of threads insert keys and look them up, without a lock.
+/// A filter beside a memtable. Any number of threads can insert keys and look them up without a
+/// lock.
 ///
-/// Insert a key here before it goes into the memtable. Whatever makes the key visible to readers,
-/// such as a lock or a release store, then makes its bits visible. A lookup during the insert may
-/// answer either way.
+/// Insert a key here before it goes into the memtable. Then the lock or release store that shows the
+/// key to readers also shows its bits. A lookup during the insert may answer either way.
 ///
 /// Insert every entry's key, deletions included, as [for a
-/// table](crate::FilterBlockBuilder::add_key), because after a `false` the engine looks in older
-/// tables.
+/// table](crate::FilterBlockBuilder::add_key). After a `false`, the engine looks in older tables, and
+/// would find an outdated value.
 ///
 /// The methods that take a key use its [`bloom_hash`]. If the tables' policy hashes keys in its own
 /// way, for example because it normalises them, insert and look up the [policy's
@@ -72,8 +72,8 @@ impl AtomicBloomFilter {
     /// Does what [`insert`](Self::insert) does, for the user key with this [`bloom_hash`].
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
-        // Relaxed, since a byte only gains bits, and a load sees the last write that happened
-        // before it, or a later one.
+        // Relaxed is enough, because bits are only added, and a load sees every write that happened
+        // before it.
         let set = |byte: usize, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed);
         self.prepared.set_bits(set, hash)
     }

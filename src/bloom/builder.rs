@@ -10,17 +10,17 @@ use crate::{BloomHash, bloom_hash};
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
 /// The builder keeps 4 bytes per key, in a vector that doubles. The policy comes last, because the
-/// best policy may depend on the number of keys. The policy's
-/// [`create_filter`](crate::FilterPolicy::create_filter) makes the same bytes.
+/// best policy may depend on the number of keys. The bytes equal those of the policy's
+/// [`create_filter`](crate::FilterPolicy::create_filter).
 ///
 /// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).
 ///
-/// **Few keys.** Filters of fewer than 2,000 keys match many absent counters, so give them the
-/// length of 2,000 keys, as the example does ([rates](crate::recipes#one-filter-for-each-table)).
+/// **Few keys.** Filters of fewer than 2,000 keys match many absent counters. So size small filters
+/// for 2,000 keys, as the example does ([rates](crate::recipes#one-filter-for-each-table)).
 ///
 /// **Numbers in decimal digits.** In filters of more than about 20,000 keys, many such keys have
 /// the same hash, so absent numbers match far more often. Split the keys between smaller filters,
-/// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own) (with rates).
+/// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};

@@ -14,7 +14,7 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
 ///
 /// [`new`](Self::new) makes the bytes that LevelDB 1.23 writes. Every LevelDB since 1.18 also reads
-/// [tuned](Self::tuned) filters. Lookups answer as LevelDB does, on any bytes.
+/// [tuned](Self::tuned) filters. Lookups give LevelDB's answers, even on corrupt filters.
 ///
 /// ```text
 /// | bits: bit i is 1 << i % 8 in byte i / 8                           | number of probes |
@@ -23,7 +23,7 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 ///
 /// A key with the [hash](crate::bloom_hash) `h` sets the bits `h`, `h + d`, `h + 2 * d`, … modulo
 /// 2<sup>32</sup>, modulo the number of bits. `d` is `h` rotated right by 17 bits. The last byte
-/// gives the number of these probes, so any policy reads the filters of any other policy.
+/// gives the number of these probes, so every `BloomFilterPolicy` reads the filters of every other.
 ///
 /// Mirrors `BloomFilterPolicy` in LevelDB's [`util/bloom.cc`](https://github.com/google/leveldb/blob/1.23/util/bloom.cc).
 ///
@@ -69,7 +69,7 @@ impl BloomFilterPolicy {
     /// Creates a policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
-    /// number of keys. The recipe has [rates for 4 to 16 bits](crate::recipes#bits-per-key).
+    /// number of keys. See the [rates for 4 to 16 bits](crate::recipes#bits-per-key).
     /// Mirrors `NewBloomFilterPolicy`.
     #[doc(alias("NewBloomFilterPolicy", "bits_per_key"))]
     #[must_use]
@@ -83,13 +83,13 @@ impl BloomFilterPolicy {
     /// even more. Overrides [`with_num_probes`](Self::with_num_probes).
     ///
     /// Because of [known flaws](https://github.com/facebook/rocksdb/issues/4120), some of LevelDB's
-    /// filters match many absent keys next to present keys. Among tuned filters of 2,000 keys or
-    /// more, few do, as `tests/accuracy.md` in the repository shows.
+    /// filters match many absent keys next to present keys. Few tuned filters of 2,000 keys or more
+    /// do, as `tests/accuracy.md` in the repository shows.
     ///
     /// A tuned filter takes as many bytes as LevelDB's or slightly fewer, and never more than
-    /// 2<sup>32</sup> bits, because hashes reach no further bits. Large filters of random keys
-    /// mostly have fewer false positives than LevelDB's, and filters of few keys may have more. The
-    /// choice takes about a microsecond and is the same on every platform.
+    /// 2<sup>32</sup> bits, because hashes reach no further bits. For random keys, large
+    /// tuned filters mostly have fewer false positives than LevelDB's, and filters of few keys may
+    /// have more. The choice takes up to some microseconds and is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -128,8 +128,8 @@ impl BloomFilterPolicy {
 
     /// Sizes every non-empty filter as if it had at least `num_keys` keys.
     ///
-    /// For policies plugged into LevelDB, whose 2 KiB ranges hold few keys if values are large. Use
-    /// 40 with [tuned](Self::tuned): a filter then takes at least 50 bytes at 10 bits per key.
+    /// Use it if you plug a policy into LevelDB, because 2 KiB hold few keys if values are large. A
+    /// [tuned](Self::tuned) policy with 40 makes filters of at least 50 bytes at 10 bits per key.
     /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
     ///
     /// If the policy has a number already, for example from
@@ -140,21 +140,20 @@ impl BloomFilterPolicy {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
     }
 
-    /// Finds the [tuned](Self::tuned) policy with about the fewest bits per key whose filters of
-    /// `num_keys` random keys match a share `rate` of absent keys, such as 0.01 for 1%.
+    /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01 for 1%, of
+    /// filters of `num_keys` random keys. The policy has about the fewest bits per key.
     ///
     /// Filters of 100 keys or more mostly come within a tenth of the rate. Filters of fewer keys
     /// can match up to 1.5 times as often. [The recipe](crate::recipes#bits-per-key) says how much
-    /// filters of other sizes match. Other keys, above all digits and counters, can match hundreds
-    /// of times as often at low rates, for example ten digits in UTF-16 at 0.01%. Try the policy
-    /// with your own keys.
+    /// filters of other sizes match. At low rates, digits and counters can match hundreds of times
+    /// as often, for example ten digits in UTF-16 at 0.01%. Try the policy with your own keys.
     ///
-    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need, and
-    /// [lengthens small filters](Self::with_min_keys).
+    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need. If small
+    /// filters need more, it [lengthens them](Self::with_min_keys).
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
-    /// because `num_keys / 2^32` of absent keys [share a key's
-    /// hash](https://github.com/facebook/rocksdb/pull/6317). A rate just above that share can need
+    /// because a share `num_keys / 2^32` of absent keys [has the hash of a present
+    /// key](https://github.com/facebook/rocksdb/pull/6317). A rate just above that share can need
     /// thousands of bits per key, so [the recipe](crate::recipes#bits-per-key) sets a limit. Takes
     /// tens of microseconds.
     ///
@@ -176,7 +175,7 @@ impl BloomFilterPolicy {
     /// lookup of an absent key has about the fewest false positives. Returns a
     /// [tuned](Self::tuned) policy for each run, or `None` for a run that gets no filters.
     ///
-    /// A lookup costs the sum of the runs' false-positive rates, each times its weight. A run
+    /// The cost of a lookup is the sum of each run's false-positive rate times its weight. A run
     /// without filters has the rate 1. Bytes go where they remove most of the sum, [as in
     /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store).
     /// For random keys, three levels, each with ten times the keys of the level above, have about
@@ -184,7 +183,7 @@ impl BloomFilterPolicy {
     /// times fewer.
     ///
     /// All filters together take at most `total_len` bytes, probe counts included, if no filter has
-    /// more than its run's `keys_per_filter` keys. They leave bytes unused when nearly all
+    /// more than its run's `keys_per_filter` keys. Some bytes are unused if nearly all
     /// remaining false positives come from equal hashes. The division ignores that no filter is
     /// below 8 bytes, so it suits filters of more than about 20 keys. Takes tens of microseconds
     /// for each run.
@@ -205,7 +204,7 @@ impl BloomFilterPolicy {
         self.name
     }
 
-    /// Returns the bits per key in thousandths, or `usize::MAX` if that is less.
+    /// Returns the bits per key in thousandths, or `usize::MAX` if the number is larger.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "at most `usize::MAX`")]
     pub const fn millibits_per_key(&self) -> usize {
@@ -217,8 +216,7 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// If the number of bits exceeds a `usize`. [`new`](Self::new) caps the bits per key at
-    /// `u64::MAX / 1000`.
+    /// If the number of bits exceeds a `usize`.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
@@ -298,8 +296,8 @@ impl HashPolicy for BloomFilterPolicy {
     }
 }
 
-/// Inlines the hash, because the call of [`bloom_hash`] costs 4% in the benchmark "6 probes",
-/// policy.
+/// Inlines the hash, because a call of [`bloom_hash`] makes the benchmark "6 probes", policy, 4%
+/// slower.
 fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
     may_match_once(bits, num_probes, BloomHash(hash(key, BLOOM_SEED)))
 }

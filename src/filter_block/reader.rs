@@ -23,8 +23,8 @@ const BATCH: usize = 128;
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
 /// corrupt filter may reject keys that it contains. If the checksum is wrong, read the table
 /// without filters. Readers never panic, overflow or allocate on any bytes. Lookups in malformed
-/// parts answer `true`. LevelDB differs in two cases: a `base_lg` of 64 or more is undefined in
-/// C++, and equal offsets outside the filters mean "no keys".
+/// parts answer `true`. LevelDB differs in two cases. There a `base_lg` of 64 or more is undefined, and
+/// a lookup at equal offsets outside the filters answers `false`.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
@@ -49,8 +49,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// trailer (compression type and checksum) that follows it in the file. `policy` is the policy
     /// that the table's metaindex block names.
     ///
-    /// For a table without filters, or whose filters cannot be used, pass empty contents. Then all
-    /// lookups answer `true`.
+    /// If a table has no usable filters, pass empty contents. Then all lookups answer `true`.
     ///
     /// To share the bytes between readers, use an `Arc<[u8]>`, or a type of your own around a
     /// shared memory map. `Arc<Vec<u8>>` and `Arc<Mmap>` do not implement `AsRef<[u8]>`.
@@ -59,15 +58,14 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         Self { footer: Footer::parse(contents.as_ref()), policy, contents }
     }
 
-    /// Returns whether the data block at `block_offset` may contain `key`, which is an internal key
-    /// if the policy is an [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key.
-    /// `true` if [`filter`](Self::filter) is `None`.
+    /// Returns whether the data block at `block_offset` may contain `key`, or `true` if
+    /// [`filter`](Self::filter) is `None`. Pass an internal key if the policy is an
+    /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key.
     ///
     /// Pass the offset of the data block with the first entry at or after the key. An index of last
     /// keys finds that block, as LevelDB's index does. An index of first keys may find the block
-    /// before, whose filter need not contain the key if the key has several versions, or if the
-    /// filters are [of prefixes](crate::recipes#filters-of-prefixes). In a table with [one
-    /// filter](Self::num_filters), any offset of a data block will do.
+    /// before, and that block's filter need not contain the key. In a table with [one
+    /// filter](Self::num_filters), any data block's offset will do.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
@@ -75,8 +73,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is looked up in
-    /// several tables. Create the key with this reader's policy. Uses the hash if both the key and
-    /// the policy have hashes, otherwise the key.
+    /// several tables. Create the key with this reader's policy. Looks up the hash if the
+    /// `FilterKey` has one and the policy uses hashes, otherwise the key.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
@@ -155,9 +153,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Returns the filter for the data block at `block_offset`, as the policy built it.
     ///
-    /// `None` after the last filter, or if the block or the filter's offsets are malformed. Then
-    /// the data block may contain any key. Empty bytes if no data block starts in the range, even
-    /// if an earlier data block reaches into the range. Takes constant time.
+    /// Returns `None` after the last filter, or if the block or the filter's offsets are malformed.
+    /// Then the data block may contain any key. Returns empty bytes if no data block starts in the
+    /// range, even if an earlier data block reaches into the range. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
@@ -170,8 +168,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         contents.get(..array_offset)?.get(start..limit)
     }
 
-    /// Returns the base-2 logarithm of the bytes of the file that each filter covers. Below 64, and
-    /// 0 if the block is malformed.
+    /// Returns the base-2 logarithm of the bytes of the file that each filter covers. It is below 64,
+    /// and 0 if the block is malformed.
     #[must_use]
     pub fn base_lg(&self) -> u8 {
         self.footer.unwrap_or_default().base_lg
