@@ -102,7 +102,7 @@ pub(crate) fn rare() -> Outcome {
         let [first, len] = [first, num_keys(worst)].map(grouped);
         let [mean, highest] = [mean(&rates), rates[worst]].map(percent);
         let worst = format!("{len} keys from {first}");
-        row(&[name, present, &mean[..], &above(0.05), &above(0.1), &highest, &worst])?;
+        row(&[*name, present, &mean, &above(0.05), &above(0.1), &highest, &worst])?;
     }
     Ok(())
 }
