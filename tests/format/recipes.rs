@@ -1,11 +1,12 @@
-//! The figures that the recipes give.
+//! The figures of the tables in the recipes and in README.
 
 use leveldb_filter::BloomFilterPolicy;
 
 const RECIPES: &str = include_str!("../../src/recipes.md");
+const README: &str = include_str!("../../README.md");
 const ACCURACY: &str = include_str!("../accuracy.md");
 
-/// The cells of a text's first table with this head, without the line below it.
+/// The cells of a text's first table whose head starts so, without the line below it.
 fn table_in(text: &'static str, head: &str) -> Vec<Vec<&'static str>> {
     let table = text.find(&format!("| {head} |")).expect("a table");
     let lines = text[table..].lines().map_while(|line| line.strip_prefix('|'));
@@ -90,5 +91,24 @@ fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
         let known = known.expect("a row");
         assert_rounds_to(row[1], known[3]);
         assert_rounds_to(row[2], known[5]);
+    }
+}
+
+#[test]
+fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
+    let head = "keys | LevelDB, 100 bytes | LevelDB, 1,000 bytes | plugged in, 100 \
+                | plugged in, 1,000 | long ranges, 100 | long ranges, 1,000";
+    let known = table_in(ACCURACY, "keys | values");
+    let rows = table_in(README, head);
+    assert_eq!(rows.len(), 5);
+    for row in &rows[1..] {
+        for (column, cell) in rows[0].iter().zip(row).skip(1) {
+            let (filters, bytes) = column.split_once(", ").expect("filters, bytes of a value");
+            let values = format!("about {} bytes", bytes.trim_end_matches(" bytes"));
+            let known_column = known[0].iter().position(|&column| column == filters);
+            let known_row = known.iter().find(|known| known[..2] == [row[0], &values]);
+            let known = known_row.expect("a row")[known_column.expect("a column")];
+            assert_eq!(*cell, known, "README's row {:?}, column {column:?}", row[0]);
+        }
     }
 }
