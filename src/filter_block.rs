@@ -122,11 +122,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
     ///
-    /// Length and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes, every key counts each
-    /// time, and small filters are short, so they match many absent keys that end in a counter.
+    /// Length and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
+    /// every key counts each time, and small filters are short, so they match many absent keys that
+    /// end in a counter.
     ///
-    /// A lookup in a long filter may touch a cache line for each probe. A short filter fits into one
-    /// or two.
+    /// A lookup in a long filter may touch a cache line for each probe. A short filter fits into
+    /// one or two.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
         let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
@@ -146,7 +147,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the range's filter is already built, because readers would miss the keys added now.
     ///   LevelDB checks this in debug builds only.
     /// - If the filters reach 4 GiB, because the format's offsets have 32 bits.
-    /// - If the policy panics, or if there is no memory for the offsets.
+    /// - If the policy panics, or gives hashes only in some calls.
+    /// - If there is no memory for the offsets.
+    /// - If an earlier call panicked.
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
@@ -173,11 +176,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Adds the key of an entry to the current data block. Before the first `start_block`, this is
-    /// the block at 0. Panics if the policy panics.
+    /// the block at 0.
     ///
     /// Add the key of every entry, also of deletions and merge operands. Otherwise a lookup would
     /// skip the table and find an older, outdated value. A range deletion affects keys that are not
     /// in the filter, so consult range deletions before the filter.
+    ///
+    /// # Panics
+    ///
+    /// If the policy panics, or if an earlier call panicked.
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
         if let Some(policy) = self.policy.by_hash() {
@@ -266,7 +273,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Panics
     ///
-    /// If all filters together reach 4 GiB, or if the policy panics.
+    /// - If all filters together reach 4 GiB.
+    /// - If the policy panics, or gives hashes only in some calls.
+    /// - If an earlier call panicked.
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();
@@ -282,10 +291,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         block.push(self.base_lg);
         self.clear();
         block
-    }
-
-    fn num_pending(&self) -> usize {
-        self.hashes.len() + self.ends.len()
     }
 
     fn enter(&mut self) {
@@ -336,13 +341,19 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 const POISONED: &str = "FilterBlockBuilder is unusable because an earlier call panicked";
 const OVERFLOW: &str = "FilterBlockBuilder::start_block: capacity overflow, too many filters";
 
+impl<P> FilterBlockBuilder<P> {
+    fn num_pending(&self) -> usize {
+        self.hashes.len() + self.ends.len()
+    }
+}
+
 impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBlockBuilder")
             .field("policy", &self.policy)
             .field("base_lg", &self.base_lg)
             .field("filters", &self.filter_offsets.len())
-            .field("pending_keys", &(self.hashes.len() + self.ends.len()))
+            .field("pending_keys", &self.num_pending())
             .finish_non_exhaustive()
     }
 }

@@ -53,7 +53,7 @@ pub trait FilterPolicy: Send + Sync {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Returns this policy as a [`HashPolicy`] if it needs only hashes of keys. Must always return
-    /// `Some` or always `None`; returns `None` unless overridden.
+    /// `Some` or always `None`, otherwise builders panic. Returns `None` unless overridden.
     ///
     /// With hashes, builders keep 4 bytes per key, and a lookup in many tables hashes its key only
     /// once.

@@ -14,13 +14,13 @@
 //! ```
 //!
 //! LevelDB builds one filter for each 2 KiB of a table. [`FilterBlockBuilder::new`] builds the same
-//! blocks, and [`FilterBlockReader`] reads them. LevelDB's filters can match nearly every absent key
-//! if keys end in a counter and their length is a multiple of 4.
+//! blocks, and [`FilterBlockReader`] reads them. LevelDB's filters can match nearly every absent
+//! key if keys end in a counter and their length is a multiple of 4.
 //!
-//! [Tuned](BloomFilterPolicy::tuned) filters in
-//! [long ranges](FilterBlockBuilder::with_long_ranges) match about 1% of absent keys on average at 10
-//! bits per key, as `tests/accuracy.md` in the repository shows. Every LevelDB since 1.18 reads them,
-//! so they are recommended for engines of your own:
+//! [Tuned](BloomFilterPolicy::tuned) filters in [long ranges](FilterBlockBuilder::with_long_ranges)
+//! match about 1% of absent keys on average at 10 bits per key, as `tests/accuracy.md` in the
+//! repository shows. Every LevelDB since 1.18 reads them, so they are recommended for engines of
+//! your own:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -60,7 +60,8 @@
 //! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters contain user
 //! keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
 //! [`InternalKeyPolicy`], which drops the trailer. Pass user keys to everything else, and read with
-//! the policy of user keys. If the engine's comparator ignores part of a key, [wrap a policy](FilterPolicy#wrappers).
+//! the policy of user keys. If the engine's comparator ignores part of a key, [wrap a
+//! policy](FilterPolicy#wrappers).
 //!
 //! # Compatibility
 //!
@@ -81,8 +82,8 @@
 //! `for_false_positive_rate` and `with_long_ranges` make. Every reader reads old and new filters,
 //! because each filter says how to read it.
 //!
-//! A filter stored outside a filter block needs a name of its own. If it has LevelDB's name, LevelDB
-//! at best ignores the filter, and rusty-leveldb panics.
+//! A filter stored outside a filter block needs a name of its own. If it has LevelDB's name,
+//! LevelDB at best ignores the filter, and rusty-leveldb panics.
 #![no_std]
 #![forbid(unsafe_code)]
 

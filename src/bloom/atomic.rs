@@ -12,12 +12,12 @@ use crate::{BloomHash, bloom_hash};
 /// A filter beside a memtable. Any number of threads can insert keys and look them up without a
 /// lock.
 ///
-/// Insert a key here before it goes into the memtable. Then the lock or release store that shows the
-/// key to readers also shows its bits. A lookup during the insert may answer either way.
+/// Insert a key here before it goes into the memtable. Then the lock or release store that shows
+/// the key to readers also shows its bits. A lookup during the insert may answer either way.
 ///
 /// Insert every entry's key, deletions included, as [for a
-/// table](crate::FilterBlockBuilder::add_key). After a `false`, the engine looks in older tables, and
-/// would find an outdated value.
+/// table](crate::FilterBlockBuilder::add_key). After a `false`, the engine looks in older tables,
+/// and would find an outdated value.
 ///
 /// The methods that take a key use its [`bloom_hash`]. If the tables' policy hashes keys in its own
 /// way, for example because it normalises them, insert and look up the [policy's

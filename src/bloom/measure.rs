@@ -36,8 +36,8 @@ impl BloomFilterShape {
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         // With 64 probes for each bit, more keys would set no further bit.
-        let most_keys = self.num_bytes.saturating_mul(512) / usize::from(self.num_probes.max(1));
-        let num_keys = num_keys.min(most_keys);
+        let most_keys = self.num_bytes as u64 * 512 / u64::from(self.num_probes.max(1));
+        let num_keys = num_keys.min(usize::try_from(most_keys).unwrap_or(usize::MAX));
         // Enough lookups that making filters does not take most of the time.
         let lookups_per_filter = num_keys.max(self.num_bytes).saturating_mul(4);
         let (mut trial, mut bytes) = (Trial::default(), Vec::new());

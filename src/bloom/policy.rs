@@ -149,7 +149,8 @@ impl BloomFilterPolicy {
     /// as often, for example ten digits in UTF-16 at 0.01%. Try the policy with your own keys.
     ///
     /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need. If small
-    /// filters need more, it [lengthens them](Self::with_min_keys).
+    /// filters need more, it [lengthens them](Self::with_min_keys). Filters of very few keys can
+    /// match far less than `rate`, because no filter is below 8 bytes.
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
     /// because a share `num_keys / 2^32` of absent keys [has the hash of a present
@@ -182,9 +183,9 @@ impl BloomFilterPolicy {
     /// 2.2 times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0
     /// times fewer.
     ///
-    /// All filters together take at most `total_len` bytes, probe counts included, if no filter has
-    /// more than its run's `keys_per_filter` keys. Some bytes are unused if nearly all
-    /// remaining false positives come from equal hashes. The division ignores that no filter is
+    /// All filters together take at most `total_len` bytes, probe counts included, if each has from
+    /// one to `keys_per_filter` keys. A filter gets at most 38 bits per key, or fewer if it has
+    /// more than 2,000 keys, because more would hardly help. The division ignores that no filter is
     /// below 8 bytes, so it suits filters of more than about 20 keys. Takes tens of microseconds
     /// for each run.
     ///

@@ -23,8 +23,8 @@ const BATCH: usize = 128;
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
 /// corrupt filter may reject keys that it contains. If the checksum is wrong, read the table
 /// without filters. Readers never panic, overflow or allocate on any bytes. Lookups in malformed
-/// parts answer `true`. LevelDB differs in two cases. There a `base_lg` of 64 or more is undefined, and
-/// a lookup at equal offsets outside the filters answers `false`.
+/// parts answer `true`. LevelDB differs in two cases. There a `base_lg` of 64 or more is undefined,
+/// and a lookup at equal offsets outside the filters answers `false`.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
@@ -168,8 +168,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         contents.get(..array_offset)?.get(start..limit)
     }
 
-    /// Returns the base-2 logarithm of the bytes of the file that each filter covers. It is below 64,
-    /// and 0 if the block is malformed.
+    /// Returns the base-2 logarithm of the bytes of the file that each filter covers. It is below
+    /// 64, and 0 if the block is malformed.
     #[must_use]
     pub fn base_lg(&self) -> u8 {
         self.footer.unwrap_or_default().base_lg

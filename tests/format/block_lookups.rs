@@ -95,7 +95,8 @@ proptest! {
 
         let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
         assert_answers_as_one_by_one(POLICY, &contents, &block_offsets, &keys);
-        assert_answers_as_one_by_one(&POLICY as &dyn FilterPolicy, &contents, &block_offsets, &keys);
+        let shared = &POLICY as &dyn FilterPolicy;
+        assert_answers_as_one_by_one(shared, &contents, &block_offsets, &keys);
         assert_answers_as_one_by_one(OfKeys(POLICY), &contents, &block_offsets, &keys);
         assert_answers_as_one_by_one(internal, &contents, &block_offsets, &keys);
         assert_answers_as_one_by_one(odd, &contents, &block_offsets, &keys);
@@ -104,7 +105,7 @@ proptest! {
 
 /// More keys than are looked up at once, in one filter and in many.
 #[test]
-fn a_thousand_keys_of_a_block_are_found_and_others_mostly_not() {
+fn thousands_of_keys_get_the_answers_of_single_lookups() {
     let keys: Vec<_> = (0..2_000_u64).map(|key| key.to_be_bytes().to_vec()).collect();
     for (base_lg, step) in [(11, 700), (63, 700), (63, 0)] {
         let offset = |i: u64| i / 20 * step;
@@ -116,8 +117,8 @@ fn a_thousand_keys_of_a_block_are_found_and_others_mostly_not() {
         let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
         let mut matches = vec![false; keys.len()];
         reader.keys_may_match(&offsets, &filter_keys, &mut matches);
-        assert!(matches.iter().step_by(2).all(|&is_match| is_match));
-        let num_wrong = matches.iter().skip(1).step_by(2).filter(|&&is_match| is_match).count();
-        assert!(num_wrong < 400, "{num_wrong}");
+        for ((&offset, key), is_match) in offsets.iter().zip(&filter_keys).zip(matches) {
+            assert_eq!(is_match, reader.may_match(offset, key), "{key:?} at {offset}");
+        }
     }
 }

@@ -10,8 +10,8 @@
 //! bits of a run = level - log2(keys of the run / weight) / ln 2
 //! ```
 //!
-//! where `level` is one number for all runs. [`millibits_for_runs`] finds the highest level whose filters
-//! fit. A run that the formula gives no bits has no filters.
+//! where `level` is one number for all runs. [`millibits_for_runs`] finds the highest level whose
+//! filters fit. A run that the formula gives no bits has no filters.
 
 use alloc::{vec, vec::Vec};
 

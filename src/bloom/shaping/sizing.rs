@@ -20,6 +20,9 @@ pub(in crate::bloom) struct TunedSize {
 impl TunedSize {
     /// The expected rate of a filter of `num_keys` keys.
     fn rate(self, num_keys: usize) -> f64 {
+        if num_keys == 0 {
+            return 0.0;
+        }
         let counted = num_keys.max(self.min_keys);
         let Some(leveldb) = BloomFilterShape::leveldb(counted, self.millibits_per_key) else {
             return 1.0;

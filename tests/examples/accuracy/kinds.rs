@@ -45,6 +45,7 @@ fn big_endian(_: [u8; 8], number: u64) -> Vec<u8> {
 }
 
 pub(crate) const COUNTERS: Kind = kind(HALF, u64::MAX, big_endian);
+pub(crate) const STEPS_OF_2: Kind = kind(Steps(2), u64::MAX, big_endian);
 pub(crate) const STEPS_OF_3: Kind = kind(Steps(3), u64::MAX, big_endian);
 pub(crate) const MICROSECONDS: Kind = kind(Times, u64::MAX, big_endian);
 
@@ -57,6 +58,9 @@ pub(crate) const DIGITS_8: Kind = kind(HALF, 97_000_000, |_, n| format!("{n:08}"
 pub(crate) const HEX_DIGITS_16: Kind =
     kind(HALF, u64::MAX, |_, n| format!("{:x}", (1 << 64) + u128::from(n)).split_off(1).into());
 pub(crate) const HEX_DIGITS_8: Kind = kind(HALF, 1 << 31, |_, n| format!("{n:08x}").into());
+
+/// A run has one random number, and counters.
+pub(crate) const PAIRS: Kind = kind(HALF, u64::MAX, |first, n| [first, n.to_be_bytes()].concat());
 
 pub(crate) const USER_AND_SEQUENCE: Kind =
     kind(HALF, 1 << 40, |_, n| [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat());

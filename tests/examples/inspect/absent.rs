@@ -43,8 +43,8 @@ fn in_range((offset, key): &Absent, base_lg: u8) -> (u64, &[u8]) {
 }
 
 /// The first half of each key with the second half of the key half a table later, if both keys are
-/// equally long. The halves begin after the bytes that all keys share. Each mixed key is there once,
-/// in the data block where a lookup would look for it.
+/// equally long. The halves begin after the bytes that all keys share. Each mixed key is there
+/// once, in the data block where a lookup would look for it.
 ///
 /// Empty unless the keys ascend by their bytes.
 pub(crate) fn mixed_keys(keys: &Keys) -> Vec<Absent> {

@@ -17,7 +17,7 @@ pub(crate) enum Choice {
 const MAX_BITS_PER_KEY: usize = 1_000;
 
 /// A filter in a long range is as long as if it had this many keys, or longer.
-const LONG_MIN_KEYS: usize = 2_000;
+const LONG_MIN_ROOM: usize = 2_000;
 
 /// What is known of a range with keys.
 struct Range<'a> {
@@ -46,7 +46,7 @@ impl Choice {
         // The number of keys that the filter's length is chosen for.
         let num_keys = match self {
             Self::Leveldb(_) => range.num_keys,
-            Self::Tuned(_) => range.num_distinct.max(LONG_MIN_KEYS),
+            Self::Tuned(_) => range.num_distinct.max(LONG_MIN_ROOM),
         };
         let (filter, shape) = (range.filter, self.policy().shape(num_keys));
         filter.len() == shape.filter_len() && filter.last() == Some(&shape.num_probes())
