@@ -1,7 +1,8 @@
 //! A filter that several threads fill and look up at once has the bytes and answers of one filled
 //! by a single thread.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use leveldb_filter::{AtomicBloomFilter, BloomFilter, BloomFilterPolicy, BloomHash};
@@ -11,35 +12,47 @@ use proptest::prelude::*;
 use crate::common::strategies::{any_hash, any_keys, any_policy, config};
 use crate::common::{keys_with_hashes, reference};
 
-/// Two threads set bits of the same bytes at the same time, one the even bits and one the odd bits.
-/// If a thread overwrote a bit that the other has just set, the bit would be lost.
+/// Two threads set bits of the same bytes, one the even bits and one the odd bits. The slower thread
+/// skips ahead to the other. If a thread overwrote a bit that the other has just set, the bit would
+/// be lost. Returns how often both threads were in the same bytes.
+fn race_to_the_same_bytes() -> u32 {
+    const NUM_BITS: u32 = 1 << 18;
+    const STEP: u32 = 512;
+    let shape = BloomFilterPolicy::new(1).with_num_probes(1).shape(NUM_BITS as usize);
+    let filter = AtomicBloomFilter::new(shape);
+    let (start, front) = (Barrier::new(2), AtomicU32::new(0));
+    let set_every_second_bit = |odd: u32| {
+        start.wait();
+        let (mut first, mut num_new, mut num_met) = (0, 0, 0);
+        while first < NUM_BITS {
+            let next = first + STEP;
+            for bit in (first + odd..next).step_by(2) {
+                assert!(!filter.insert_hash(BloomHash::from_u32(bit)), "bit {bit}");
+                num_new += 1;
+            }
+            let others = front.fetch_max(next, Ordering::Relaxed);
+            num_met += u32::from(others >= next);
+            first = next.max(others);
+        }
+        (num_new, num_met)
+    };
+    let (even, odd) = thread::scope(|threads| {
+        let odd = threads.spawn(|| set_every_second_bit(1));
+        (set_every_second_bit(0), odd.join().expect("no panic"))
+    });
+    assert_eq!(filter.to_filter().count_ones(), even.0 + odd.0);
+    even.1 + odd.1
+}
+
 #[test]
 fn threads_that_change_the_same_bytes_lose_no_bit() {
-    const NUM_BITS: u32 = 1 << 16;
-    const STEP: usize = 64;
-    let shape = BloomFilterPolicy::new(1).with_num_probes(1).shape(NUM_BITS as usize);
-    for _ in 0..20 {
-        let filter = AtomicBloomFilter::new(shape);
-        let steps = [AtomicUsize::new(0), AtomicUsize::new(0)];
-        let set_every_second_bit = |first: u32| {
-            let hashes: Vec<_> = (first..NUM_BITS).step_by(2).map(BloomHash::from_u32).collect();
-            let mut num_new = 0;
-            for (step, hashes) in (1..).zip(hashes.chunks(STEP)) {
-                num_new += hashes.iter().filter(|&&hash| !filter.insert_hash(hash)).count();
-                // In step, so that neither thread is far ahead.
-                steps[first as usize].store(step, Ordering::Relaxed);
-                while steps[1 - first as usize].load(Ordering::Relaxed) < step {
-                    thread::yield_now();
-                }
-            }
-            num_new
-        };
-        let num_new = thread::scope(|threads| {
-            let odd = threads.spawn(|| set_every_second_bit(1));
-            [set_every_second_bit(0), odd.join().expect("no panic")]
-        });
-        assert_eq!(num_new, [NUM_BITS as usize / 2; 2]);
-        assert_eq!(filter.to_filter().count_ones(), NUM_BITS.into());
+    let mut num_met = 0;
+    for _ in 0..100 {
+        num_met += race_to_the_same_bytes();
+        // On a busy machine, threads mostly run one after the other.
+        if num_met >= 2_000 {
+            break;
+        }
     }
 }
 
