@@ -19,7 +19,7 @@ pub enum Writes {
 pub struct Odd<'a> {
     pub writes: Writes,
     /// Once it is set, the next call that hashes a key or makes a filter removes the bytes in
-    /// `dst`, clears the flag and panics.
+    /// `dst`, leaves half a filter there, clears the flag and panics.
     pub panics: &'a AtomicBool,
 }
 
@@ -29,11 +29,11 @@ impl Odd<'_> {
     }
 
     fn create(&self, create: impl FnOnce(&mut Vec<u8>), dst: &mut Vec<u8>) {
-        let mut before = mem::take(dst);
+        let mut before = mem::replace(dst, vec![0xff; 4]);
         self.panic_if_told();
         match self.writes {
             Writes::Appends => *dst = before,
-            Writes::Replaces => {}
+            Writes::Replaces => dst.clear(),
             Writes::Pops => {
                 before.pop();
                 *dst = before;
