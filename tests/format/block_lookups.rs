@@ -1,9 +1,10 @@
 //! Looking up many keys in a filter block gives each key the answer of a lookup by itself.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockReader, FilterKey, FilterPolicy, InternalKeyPolicy,
+    BloomFilterPolicy, BloomHash, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy,
+    InternalKeyPolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -121,4 +122,58 @@ fn thousands_of_keys_get_the_answers_of_single_lookups() {
             assert_eq!(is_match, reader.may_match(offset, key), "{key:?} at {offset}");
         }
     }
+}
+
+/// Counts how often it looks up hashes, and looks up nothing else.
+struct Counting(AtomicUsize);
+
+impl FilterPolicy for Counting {
+    fn name(&self) -> &'static str {
+        "example.Counting"
+    }
+
+    fn create_filter(&self, _keys: &[&[u8]], _dst: &mut Vec<u8>) {
+        unreachable!("only lookups")
+    }
+
+    fn key_may_match(&self, _key: &[u8], _filter: &[u8]) -> bool {
+        unreachable!("keys have hashes")
+    }
+
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        Some(self)
+    }
+}
+
+impl HashPolicy for Counting {
+    fn key_hash(&self, key: &[u8]) -> BloomHash {
+        POLICY.key_hash(key)
+    }
+
+    fn create_filter_of_hashes(&self, _hashes: &[BloomHash], _dst: &mut Vec<u8>) {
+        unreachable!("only lookups")
+    }
+
+    fn hash_may_match(&self, _hash: BloomHash, _filter: &[u8]) -> bool {
+        unreachable!("many are looked up at once")
+    }
+
+    fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        POLICY.hashes_may_match(hashes, filter, matches);
+    }
+}
+
+#[test]
+fn keys_of_different_data_blocks_that_share_a_filter_are_looked_up_in_one_call() {
+    let blocks = (0..8).map(|i| (i * 512, vec![vec![0]])).collect();
+    let contents = build(POLICY, 11, &blocks);
+    let policy = InternalKeyPolicy::new(Counting(AtomicUsize::new(0)));
+    let reader = FilterBlockReader::new(policy, contents);
+    let keys: Vec<_> = (0..80_u8).map(|key| [key]).collect();
+    let keys: Vec<_> = keys.iter().map(|key| FilterKey::new(reader.policy(), key)).collect();
+    // Ten keys for each data block, and four data blocks for each filter.
+    let block_offsets: Vec<_> = (0..80).map(|i| i / 10 * 512).collect();
+    reader.keys_may_match(&block_offsets, &keys, &mut [false; 80]);
+    assert_eq!(reader.policy().user_policy().0.load(Ordering::Relaxed), 2);
 }
