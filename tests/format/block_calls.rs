@@ -157,8 +157,8 @@ fn check<P: FilterPolicy + Clone>(
 }
 
 proptest! {
-    // Some 50,000 calls.
-    #![proptest_config(ProptestConfig { cases: config().cases * 8, ..config() })]
+    // Some 30,000 calls.
+    #![proptest_config(ProptestConfig { cases: config().cases * 5, ..config() })]
 
     #[test]
     fn no_order_of_calls_loses_a_key_and_a_cleared_builder_is_as_new(
