@@ -77,32 +77,31 @@ impl Rates {
     /// match; at most 1.
     pub(super) fn rate(&self, num_probes: u8) -> f64 {
         let probes = f64::from(num_probes);
-        let (unset, all_set) = match &self.third {
-            Some(ThirdProbes { share_of_bits, unset_by_value, unset_by_hash })
-                if num_probes > 2 =>
-            {
-                // Bits where no third probes go.
-                let others = power(self.unset_by_one, num_probes - 1);
-                let unset = others * (1.0 - share_of_bits * (1.0 - unset_by_value));
-                let third = 1.0 - others * unset_by_hash;
-                let among = power(
-                    1.0 - others * f64::midpoint(*unset_by_hash, *unset_by_value),
-                    num_probes - 1,
-                );
-                let not_among = power(1.0 - unset, num_probes - 1);
+        // Bits that all probes but third probes leave 0.
+        let others = power(self.unset_by_one, num_probes - 1);
+        let third = self.third.as_ref().filter(|_| num_probes > 2);
+        let unset = match third {
+            Some(third) => others * (1.0 - third.share_of_bits * (1.0 - third.unset_by_value)),
+            None => others * self.unset_by_one,
+        };
+        let all_but_one = power(1.0 - unset, num_probes - 1);
+        let all_set = match third {
+            Some(ThirdProbes { share_of_bits, unset_by_value, unset_by_hash }) => {
+                let unset_third = others * f64::midpoint(*unset_by_hash, *unset_by_value);
+                let among = power(1.0 - unset_third, num_probes - 1);
                 // Of queries that have all their probes among third probes. 2.3 is fitted to
                 // measured rates.
                 let all_among = 2.3 * share_of_bits / (probes * probes);
-                (unset, third * (not_among + all_among * (among - not_among)))
+                let others_set = all_but_one + all_among * (among - all_but_one);
+                (1.0 - others * unset_by_hash) * others_set
             }
-            _ => {
-                let unset = power(self.unset_by_one, num_probes);
-                (unset, power(1.0 - unset, num_probes))
-            }
+            None => all_but_one * (1.0 - unset),
         };
-        // 1 + 2 f + 3 f^2 + ..
-        let sum = (1..num_probes).rev().fold(0.0, |sum, i| sum * (1.0 - unset) + f64::from(i));
-        let lookalikes = 2.0 * self.keys * sum / (self.bits * self.bits);
+        // The sum of the header, without a loop, times `unset^2`. Where nearly all bits are set, it is
+        // lost in rounding errors, but then nearly all keys match because of their own bits.
+        let sum = 1.0 - all_but_one * (1.0 + (probes - 1.0) * unset);
+        let unset_bits = unset * self.bits;
+        let lookalikes = (2.0 * self.keys * sum / (unset_bits * unset_bits)).max(0.0);
         (all_set + lookalikes + self.keys / float(NUM_HASHES)).min(1.0)
     }
 }
