@@ -66,8 +66,8 @@ const LONG_BASE_LG: u8 = 19;
 /// With long ranges, how many keys the first filter should have.
 const LONG_MIN_KEYS: usize = 4_000;
 
-/// With long ranges, the number of keys for which every filter is long enough, because hardly any
-/// length below 2.5 KB is good for counters.
+/// With long ranges, every filter is long enough for this many keys, because hardly any length
+/// below 2.5 KB is good for counters.
 const LONG_MIN_ROOM: usize = 2_000;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
@@ -123,8 +123,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   yourself, because a range that begins between two versions would miss the key.
     ///
     /// Length and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
-    /// every key counts each time, and small filters are short, so they match many absent keys that
-    /// end in a counter.
+    /// repeated keys count each time, and small filters are short, so they match many absent keys
+    /// that end in a counter.
     ///
     /// A lookup in a long filter may touch a cache line for each probe. A short filter fits into
     /// one or two.

@@ -57,8 +57,8 @@
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
-//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters contain user
-//! keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
+//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters are built
+//! from user keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
 //! [`InternalKeyPolicy`], which drops the trailer. Pass user keys to everything else, and read with
 //! the policy of user keys. If the engine's comparator ignores part of a key, [wrap a
 //! policy](FilterPolicy#wrappers).

@@ -87,7 +87,7 @@ impl BloomFilterPolicy {
     /// do, as `tests/accuracy.md` in the repository shows.
     ///
     /// A tuned filter takes as many bytes as LevelDB's or slightly fewer, and never more than
-    /// 2<sup>32</sup> bits, because hashes reach no further bits. For random keys, large
+    /// 2<sup>32</sup> bits, because 32-bit hashes reach no further. For random keys, large
     /// tuned filters mostly have fewer false positives than LevelDB's, and filters of few keys may
     /// have more. The choice takes up to some microseconds and is the same on every platform.
     #[must_use]
@@ -143,8 +143,8 @@ impl BloomFilterPolicy {
     /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01 for 1%, of
     /// filters of `num_keys` random keys. The policy has about the fewest bits per key.
     ///
-    /// Filters of 100 keys or more mostly come within a tenth of the rate. Filters of fewer keys
-    /// can match up to 1.5 times as often. [The recipe](crate::recipes#bits-per-key) says how much
+    /// Filters of 100 keys or more are mostly within a tenth of the rate. Filters of fewer keys
+    /// can match up to 1.5 times as often. [The recipe](crate::recipes#bits-per-key) says how often
     /// filters of other sizes match. At low rates, digits and counters can match hundreds of times
     /// as often, for example ten digits in UTF-16 at 0.01%. Try the policy with your own keys.
     ///

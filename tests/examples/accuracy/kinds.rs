@@ -83,7 +83,7 @@ pub(crate) const NAMES: Kind = kind(HALF, 1_000_000, |_, n| format!("user:{n}:na
 
 /// Counters with one byte more, for which LevelDB's own filters do as well as for random keys.
 pub(crate) const NINE_BYTES: Kind =
-    kind(HALF, u64::MAX, |prefix, n| [&prefix[..1], &n.to_be_bytes()].concat());
+    kind(HALF, u64::MAX, |suffix, n| [&n.to_be_bytes(), &suffix[..1]].concat());
 
 #[expect(clippy::cast_possible_truncation, reason = "as its name says")]
 fn low_u32(number: u64) -> u32 {

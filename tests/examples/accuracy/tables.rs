@@ -27,7 +27,7 @@ pub(crate) const KINDS: [(&str, Kind); 11] = [
     ("random", RANDOM),
     ("UUID", UUIDS),
     ("`user:N:name`", NAMES),
-    ("a byte + u64 counter", NINE_BYTES),
+    ("u64 counter + a byte", NINE_BYTES),
 ];
 
 /// Of those that LevelDB's filters fail for, the ones of successive numbers.
