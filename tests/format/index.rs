@@ -2,49 +2,21 @@
 //! after the target, which an index of last keys finds.
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
     InternalKeyPolicy, bloom_hash,
 };
 
-use crate::common::drawn;
+use crate::common::{OfHashes, drawn};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10).tuned();
 const ID_LEN: usize = 10;
 
 /// Filters of ids, which begin keys.
-struct Ids;
-
-impl FilterPolicy for Ids {
-    fn name(&self) -> &'static str {
-        "example.Ids"
-    }
-
-    fn create_filter(&self, _keys: &[&[u8]], _dst: &mut Vec<u8>) {
-        unreachable!("it has hashes");
-    }
-
-    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.hash_may_match(self.key_hash(key), filter)
-    }
-
-    fn by_hash(&self) -> Option<&dyn HashPolicy> {
-        Some(self)
-    }
-}
-
-impl HashPolicy for Ids {
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
-        bloom_hash(&key[..ID_LEN])
-    }
-
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        POLICY.create_filter_of_hashes(hashes, dst);
-    }
-
-    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        POLICY.hash_may_match(hash, filter)
-    }
-}
+const IDS: OfHashes = OfHashes {
+    key_hash: |key| bloom_hash(&key[..ID_LEN]),
+    create_filter: |ids, dst| POLICY.create_filter_of_hashes(ids, dst),
+    may_match: |id, filter| POLICY.hash_may_match(id, filter),
+};
 
 /// How many of 20,000 ids are lost with an index of each block's first key, and of its last. Each
 /// id has one to four keys, all greater than the id with `lowest` behind it.
@@ -81,7 +53,7 @@ fn num_lost(
 #[test]
 fn an_index_of_last_keys_loses_no_prefix_and_no_version_and_an_index_of_first_keys_does() {
     let of_versions = InternalKeyPolicy::new(POLICY);
-    for policy in [&Ids as &dyn FilterPolicy, &of_versions] {
+    for policy in [&IDS as &dyn FilterPolicy, &of_versions] {
         for builder in [FilterBlockBuilder::new, FilterBlockBuilder::with_long_ranges] {
             // A number of 8 bytes, as a trailer has.
             let key = |id: &[u8], nth: usize| [id, &(nth as u64).to_be_bytes()].concat();

@@ -1,14 +1,12 @@
 //! Ranges that widen until the first has enough keys, and filters of few keys.
 
-use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
-};
+use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::block_builder::{add_and_finish, build, build_by_reference};
-use crate::common::OfKeys;
 use crate::common::strategies::{DataBlocks, any_policy, config};
+use crate::common::{OfHashes, OfKeys};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -102,52 +100,26 @@ fn long_ranges_widen_to_2_to_the_63_at_most() {
 }
 
 /// A filter is a byte for each hash, and a key's hash is its first byte.
-struct Lists;
-
-impl FilterPolicy for Lists {
-    fn name(&self) -> &'static str {
-        "example.Lists"
-    }
-
-    fn create_filter(&self, _keys: &[&[u8]], _dst: &mut Vec<u8>) {
-        unreachable!("it has hashes");
-    }
-
-    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.hash_may_match(self.key_hash(key), filter)
-    }
-
-    fn by_hash(&self) -> Option<&dyn HashPolicy> {
-        Some(self)
-    }
-}
-
-impl HashPolicy for Lists {
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
-        BloomHash::from_u32(key[0].into())
-    }
-
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+const LISTS: OfHashes = OfHashes {
+    key_hash: |key| BloomHash::from_u32(key[0].into()),
+    create_filter: |hashes, dst| {
         dst.extend(hashes.iter().map(|hash| hash.to_u32().to_le_bytes()[0]));
-    }
-
-    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        filter.iter().any(|&byte| hash.to_u32() == byte.into())
-    }
-}
+    },
+    may_match: |hash, filter| filter.iter().any(|&byte| hash.to_u32() == byte.into()),
+};
 
 /// Then filters are as long from a policy that drops equal neighbours, such as a prefix policy.
 #[test]
 fn hashes_repeat_in_turn_and_only_equal_neighbours_count_once_in_long_ranges() {
     let keys = [b"fig", b"fir", b"pea", b"fig"];
     for (mut builder, expected) in [
-        (FilterBlockBuilder::new(Lists), &b"ffpf"[..]),
-        (FilterBlockBuilder::with_long_ranges(Lists), &b"fpf".repeat(667)[..2_000]),
+        (FilterBlockBuilder::new(LISTS), &b"ffpf"[..]),
+        (FilterBlockBuilder::with_long_ranges(LISTS), &b"fpf".repeat(667)[..2_000]),
     ] {
         for key in keys {
             builder.add_key(key);
         }
-        let reader = FilterBlockReader::new(Lists, builder.finish());
+        let reader = FilterBlockReader::new(LISTS, builder.finish());
         assert_eq!(reader.filter(0), Some(expected));
         assert!(reader.key_may_match(0, b"pea") && !reader.key_may_match(0, b"kiwi"));
     }

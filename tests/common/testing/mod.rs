@@ -10,7 +10,7 @@ pub mod strategies;
 pub mod temp;
 pub mod ways;
 
-use leveldb_filter::FilterPolicy;
+use leveldb_filter::{BloomHash, FilterPolicy, HashPolicy};
 
 use super::random;
 
@@ -28,6 +28,46 @@ impl<P: FilterPolicy> FilterPolicy for OfKeys<P> {
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         self.0.key_may_match(key, filter)
+    }
+}
+
+/// A policy of functions of hashes.
+#[derive(Clone, Copy)]
+pub struct OfHashes {
+    pub key_hash: fn(&[u8]) -> BloomHash,
+    pub create_filter: fn(&[BloomHash], &mut Vec<u8>),
+    pub may_match: fn(BloomHash, &[u8]) -> bool,
+}
+
+impl FilterPolicy for OfHashes {
+    fn name(&self) -> &'static str {
+        "example.OfHashes"
+    }
+
+    fn create_filter(&self, _keys: &[&[u8]], _dst: &mut Vec<u8>) {
+        unreachable!("it has hashes");
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.hash_may_match(self.key_hash(key), filter)
+    }
+
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        Some(self)
+    }
+}
+
+impl HashPolicy for OfHashes {
+    fn key_hash(&self, key: &[u8]) -> BloomHash {
+        (self.key_hash)(key)
+    }
+
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        (self.create_filter)(hashes, dst);
+    }
+
+    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+        (self.may_match)(hash, filter)
     }
 }
 
