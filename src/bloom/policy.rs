@@ -87,9 +87,9 @@ impl BloomFilterPolicy {
     /// do, as `tests/accuracy.md` in the repository shows.
     ///
     /// A tuned filter takes as many bytes as LevelDB's or slightly fewer, and never more than
-    /// 2<sup>32</sup> bits, because 32-bit hashes reach no further. For random keys, large
-    /// tuned filters mostly have fewer false positives than LevelDB's, and filters of few keys may
-    /// have more. The choice takes up to some microseconds and is the same on every platform.
+    /// 2<sup>32</sup> bits, because 32-bit hashes reach no further. For random keys, large tuned
+    /// filters mostly have fewer false positives than LevelDB's, and filters of few keys may have
+    /// more. The choice takes up to some microseconds and is the same on every platform.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
