@@ -2,13 +2,14 @@
 //!
 //! Mirrors [`table/filter_block.cc`](https://github.com/google/leveldb/blob/1.23/table/filter_block.cc).
 
+mod pending;
 mod reader;
 
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
-use crate::filter_policy::BY_HASH_RULE;
-use crate::{BloomHash, FilterPolicy};
+use crate::FilterPolicy;
+use pending::PendingKeys;
 pub use reader::FilterBlockReader;
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
@@ -43,12 +44,7 @@ pub struct FilterBlockBuilder<P> {
     policy: P,
     base_lg: u8,
     has_long_ranges: bool,
-    /// The pending keys' hashes, if the policy has hashes.
-    hashes: Vec<BloomHash>,
-    /// The pending keys, back to back, if it has none.
-    keys: Vec<u8>,
-    /// Where each pending key ends in `keys`.
-    ends: Vec<usize>,
+    pending: PendingKeys,
     /// Empty between calls. The policy gets it as `dst`, so a policy that replaces the bytes in
     /// `dst` loses no filter.
     filter: Vec<u8>,
@@ -78,9 +74,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             policy,
             base_lg: 11, // LevelDB's 2 KiB
             has_long_ranges: false,
-            hashes: Vec::new(),
-            keys: Vec::new(),
-            ends: Vec::new(),
+            pending: PendingKeys::new(),
             filter: Vec::new(),
             result: Vec::new(),
             filter_offsets: Vec::new(),
@@ -153,7 +147,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
-        if may_widen && (1..LONG_MIN_KEYS).contains(&self.num_pending()) {
+        if may_widen && (1..LONG_MIN_KEYS).contains(&self.pending.len()) {
             while self.base_lg < 63 && block_offset >> self.base_lg > 0 {
                 self.base_lg += 1;
             }
@@ -187,16 +181,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// If the policy panics, or if an earlier call panicked.
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
-        if let Some(policy) = self.policy.by_hash() {
-            let hash = policy.key_hash(key);
-            // Another version of a key needs no room. LevelDB's own ranges count each version.
-            if !self.has_long_ranges || self.hashes.last() != Some(&hash) {
-                self.hashes.push(hash);
-            }
-        } else {
-            self.keys.extend_from_slice(key);
-            self.ends.push(self.keys.len());
-        }
+        // Another version of a key needs no room. LevelDB's own ranges count each version.
+        self.pending.push(&self.policy, key, self.has_long_ranges);
         self.is_poisoned = false;
     }
 
@@ -237,7 +223,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub fn num_pending_keys(&self) -> usize {
         assert!(!self.is_poisoned, "{POISONED}");
-        self.num_pending()
+        self.pending.len()
     }
 
     /// Returns the policy that builds the filters.
@@ -257,7 +243,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// assert_eq!(builder.finish().len(), 5); // no filter
     /// ```
     pub fn clear(&mut self) {
-        self.clear_pending();
+        self.pending.clear();
         self.filter.clear();
         self.result.clear();
         self.filter_offsets.clear();
@@ -279,7 +265,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();
-        if self.num_pending() > 0 {
+        if self.pending.len() > 0 {
             self.generate_filter();
         }
         let array_offset = self.next_offset();
@@ -300,37 +286,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Builds the filter of the pending keys, if there are any, and removes the keys.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
-        if !self.ends.is_empty() {
-            assert!(self.hashes.is_empty(), "{BY_HASH_RULE}");
-            let mut start = 0;
-            let key = |&end| &self.keys[mem::replace(&mut start, end)..end];
-            let keys: Vec<_> = self.ends.iter().map(key).collect();
-            self.policy.create_filter(&keys, &mut self.filter);
-        } else if !self.hashes.is_empty() {
-            if self.has_long_ranges {
-                // The policy counts repeated hashes as more keys and makes the filter longer, while
-                // no further bits are set.
-                let num_keys = self.hashes.len();
-                for i in num_keys..LONG_MIN_ROOM {
-                    self.hashes.push(self.hashes[i - num_keys]);
-                }
-            }
-            let policy = self.policy.by_hash().expect(BY_HASH_RULE);
-            policy.create_filter_of_hashes(&self.hashes, &mut self.filter);
-        }
+        let least_keys = if self.has_long_ranges { LONG_MIN_ROOM } else { 0 };
+        self.pending.create_filter(&self.policy, least_keys, &mut self.filter);
         if self.result.is_empty() {
             // Without a copy, because a table may have only one, large filter.
             mem::swap(&mut self.result, &mut self.filter);
         }
         self.result.append(&mut self.filter);
-        self.clear_pending();
         self.filter_offsets.push(offset);
-    }
-
-    fn clear_pending(&mut self) {
-        self.hashes.clear();
-        self.keys.clear();
-        self.ends.clear();
     }
 
     fn next_offset(&self) -> u32 {
@@ -341,19 +304,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 const POISONED: &str = "FilterBlockBuilder is unusable because an earlier call panicked";
 const OVERFLOW: &str = "FilterBlockBuilder::start_block: capacity overflow, too many filters";
 
-impl<P> FilterBlockBuilder<P> {
-    fn num_pending(&self) -> usize {
-        self.hashes.len() + self.ends.len()
-    }
-}
-
 impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FilterBlockBuilder")
             .field("policy", &self.policy)
             .field("base_lg", &self.base_lg)
             .field("filters", &self.filter_offsets.len())
-            .field("pending_keys", &self.num_pending())
+            .field("pending_keys", &self.pending.len())
             .finish_non_exhaustive()
     }
 }
