@@ -70,7 +70,7 @@
 //!
 //! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes of LevelDB on 64-bit
 //! machines, from version 1.18 to 1.23, and lookups give LevelDB's answers. This crate differs only
-//! where C++ leaves the outcome undefined, loses keys or overflows:
+//! where LevelDB's outcome is undefined, or LevelDB loses keys or overflows:
 //!
 //! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
 //! - An internal key that is too short for a trailer is used whole.

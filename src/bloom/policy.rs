@@ -148,9 +148,9 @@ impl BloomFilterPolicy {
     /// filters of other sizes match. At low rates, digits and counters can match hundreds of times
     /// as often, for example ten digits in UTF-16 at 0.01%. Try the policy with your own keys.
     ///
-    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need. If small
-    /// filters need more, it [lengthens them](Self::with_min_keys). Filters of very few keys can
-    /// match far less than `rate`, because no filter is below 8 bytes.
+    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need. If fewer
+    /// keys need more bits, [`with_min_keys`](Self::with_min_keys) lengthens their filters. Filters
+    /// of very few keys can match far less than `rate`, because no filter is below 8 bytes.
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
     /// because a share `num_keys / 2^32` of absent keys [has the hash of a present

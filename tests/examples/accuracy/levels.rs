@@ -31,7 +31,7 @@ pub(crate) fn table() -> Outcome {
     section(
         "Levels",
         "The table adds up the rates of all sorted runs, since a lookup consults one filter in \
-         each. It compares 10 bits for every key with the same bytes as `for_runs` shares them. \
+         each. It compares 10 bits for every key with the shares of `for_runs`, in the same bytes. \
          Keys are random.",
         &["tables", "LevelDB", "shared", "times fewer", "bits per key"],
     )?;

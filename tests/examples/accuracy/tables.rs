@@ -92,9 +92,9 @@ pub(crate) fn real_keys() -> Outcome {
     section(
         "Real keys",
         "Each row is the mean over 16 runs of 60,000 keys. Tables have 2 MiB and data blocks have \
-         4 KiB, without compression. \"About 100 bytes\" means random lengths, which rise from 80 \
-         to 100 bytes in the first run to 100 to 120 in the last, because one key more or fewer \
-         can make LevelDB's filters far better or worse. The columns compare these filters:\n\n\
+         4 KiB, without compression. \"About 100 bytes\" means random lengths, 80 to 100 bytes in \
+         the first run and 100 to 120 in the last. One key more or fewer can make LevelDB's \
+         filters far better or worse. The columns compare these filters:\n\n\
          - LevelDB uses `BloomFilterPolicy::new(10)`, with one filter per 2 KiB of data blocks.\n\
          - `tuned()` uses `new(10).tuned()` with the same ranges.\n\
          - \"Plugged in\" uses `new(10).tuned().with_min_keys(40)` with the same ranges.\n\
@@ -154,7 +154,7 @@ fn more_room() -> Outcome {
 pub(crate) fn few_absent() -> Outcome {
     section(
         "Where few numbers are absent",
-        "Absent numbers match more often if more of their neighbours are present. All else is as \
+        "Absent numbers often match more if most of their neighbours are present. All else is as \
          in the table above.",
         &[&["keys", "present", "values"], &COLUMNS[..]].concat(),
     )?;
