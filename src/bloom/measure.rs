@@ -27,8 +27,9 @@ impl BloomFilterShape {
     /// for any shape, including large filters, for which the textbook's formula is too low.
     ///
     /// The standard error is about 1% for rates above 0.02%. For far lower rates, only the order of
-    /// magnitude is right, or the result is 0. Takes some 20 ms, but seconds for low rates or large
-    /// filters. Needs the memory of one filter.
+    /// magnitude is right, or the result is 0. Takes some 20 ms, but seconds for low rates. For more
+    /// than a million keys, takes about as long as building a filter. Needs the memory of one
+    /// filter.
     ///
     /// # Panics
     ///
@@ -36,7 +37,8 @@ impl BloomFilterShape {
     #[must_use]
     pub fn measure_false_positive_rate(&self, num_keys: usize) -> f64 {
         // With 64 probes for each bit, more keys would set no further bit.
-        let most_keys = self.num_bytes as u64 * 512 / u64::from(self.num_probes.max(1));
+        let most_probes = (self.num_bytes as u64).saturating_mul(512);
+        let most_keys = most_probes / u64::from(self.num_probes.max(1));
         let num_keys = num_keys.min(usize::try_from(most_keys).unwrap_or(usize::MAX));
         // Enough lookups that making filters does not take most of the time.
         let lookups_per_filter = num_keys.max(self.num_bytes).saturating_mul(4);

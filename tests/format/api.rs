@@ -231,6 +231,10 @@ fn a_length_above_usize_panics_and_leaves_buffers_unchanged() {
 
     let message = "capacity overflow";
     assert_panics(message, || _ = longest.shape(1001));
+    let shape = BloomFilterShape::new(usize::MAX, 6);
+    assert_panics(message, || _ = BloomFilter::empty(shape));
+    assert_panics(message, || _ = AtomicBloomFilter::new(shape));
+    assert_panics(message, || _ = shape.measure_false_positive_rate(1));
     let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1);
     let keys = [b"fig".as_slice(); 1001];
     for policy in [policy, policy.tuned()] {
