@@ -184,8 +184,8 @@ impl BloomFilterPolicy {
     /// times fewer.
     ///
     /// All filters together take at most `total_len` bytes, probe counts included, if each has from
-    /// one to `keys_per_filter` keys. A filter gets at most 38 bits per key, or fewer if it has
-    /// more than 2,000 keys, because more would hardly help. The division ignores that no filter is
+    /// one to `keys_per_filter` keys. A policy has at most 38.4 bits per key, and fewer for more
+    /// than 2,000 keys, because more would hardly help. The division ignores that no filter is
     /// below 8 bytes, so it suits filters of more than about 20 keys. Takes tens of microseconds
     /// for each run.
     ///

@@ -64,7 +64,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     ///
     /// Pass the offset of the data block with the first entry at or after the key. An index of last
     /// keys finds that block, as LevelDB's index does. An index of first keys may find the block
-    /// before, and that block's filter need not contain the key. In a table with [one
+    /// before, and that block's filter may lack the key. In a table with [one
     /// filter](Self::num_filters), any data block's offset will do.
     #[inline]
     #[must_use]

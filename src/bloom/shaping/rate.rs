@@ -97,8 +97,8 @@ impl Rates {
             }
             None => all_but_one * (1.0 - unset),
         };
-        // The sum of the header, without a loop, times `unset^2`. Where nearly all bits are set, it is
-        // lost in rounding errors, but then nearly all keys match because of their own bits.
+        // The sum of the header, without a loop, times `unset^2`. Where nearly all bits are set, it
+        // is lost in rounding errors, but then nearly all keys match because of their own bits.
         let sum = 1.0 - all_but_one * (1.0 + (probes - 1.0) * unset);
         let unset_bits = unset * self.bits;
         let lookalikes = (2.0 * self.keys * sum / (unset_bits * unset_bits)).max(0.0);
