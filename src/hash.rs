@@ -3,7 +3,7 @@
 mod batch;
 
 pub use batch::bloom_hashes;
-pub(crate) use batch::{assert_same_len, hash_many};
+pub(crate) use batch::{BATCH, assert_same_len, hash_many};
 
 const M: u32 = 0xc6a4a793;
 

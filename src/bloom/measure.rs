@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 
 use super::bits::create::FilterMaker;
-use super::bits::many::BATCH;
 use super::bits::probes::PreparedShape;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, float};
 use super::shaping::different_third_probes;
 use crate::BloomHash;
+use crate::hash::BATCH;
 
 /// The fewest lookups, because small filters differ from each other.
 const MIN_LOOKUPS: u32 = 1 << 21;

@@ -2,11 +2,8 @@
 
 use core::fmt;
 
-use crate::hash::assert_same_len;
+use crate::hash::{BATCH, assert_same_len};
 use crate::{BloomHash, FilterKey, FilterPolicy};
-
-/// How many keys are looked up together.
-const BATCH: usize = 128;
 
 /// Reads the filter block of a table. Mirrors `FilterBlockReader` in `table/filter_block.h`.
 ///

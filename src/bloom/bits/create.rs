@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::many::{BATCH, Batch, KeyOrHash, MANY};
+use super::many::{Batch, KeyOrHash, MANY};
 use super::one::word_of;
 use super::probes::PreparedShape;
 use crate::bloom::shape::BloomFilterShape;
+use crate::hash::BATCH;
 
 /// Appends a filter of keys, or of keys by their hashes, to `dst`.
 pub(crate) fn create<T: KeyOrHash>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {

@@ -1,12 +1,8 @@
 //! Computes the positions of many keys' bits at once, and looks the keys up.
 
 use super::probes::{Divisor, PreparedShape, ProbeSeq, bit};
-use crate::hash::hash_many;
+use crate::hash::{BATCH, hash_many};
 use crate::{BloomHash, bloom_hash};
-
-/// The most keys of a [`Batch`]. Enough keys that a step of one runs while others wait, and few
-/// enough for the first-level cache.
-pub(crate) const BATCH: usize = 128;
 
 /// Fewer keys take less time one at a time, as the benchmarks "batches" and "create" show.
 pub(super) const MANY: usize = 16;
