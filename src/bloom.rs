@@ -29,4 +29,3 @@ pub use self::error::{InvalidFilter, ShapeMismatch};
 pub use self::filter::BloomFilter;
 pub use self::policy::BloomFilterPolicy;
 pub use self::shape::BloomFilterShape;
-pub use self::shaping::SortedRun;

@@ -47,7 +47,7 @@
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
 //! | open a table by its policy's name, check its filters, count the reads that they save | [recipes](recipes#open-a-table-by-its-policys-name) |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates for 4 to 16 bits](recipes#bits-per-key) |
-//! | divide the memory for filters between levels | [`BloomFilterPolicy::for_runs`]; [how to plan](recipes#memory-for-levels) |
+//! | give each level of an engine its bits per key | [recipe](recipes#memory-for-levels) |
 //! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [one for each table](recipes#one-filter-for-each-table), [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; of a [given size](recipes#a-memtables-budget) |
@@ -78,9 +78,9 @@
 //!   filters reach 4 GiB.
 //! - A policy panics if a filter's bits overflow a `usize`.
 //!
-//! A new version of this crate may change the bytes that `tuned`, `for_runs`,
-//! `for_false_positive_rate` and `with_long_ranges` make. Every reader reads old and new filters,
-//! because each filter says how to read it.
+//! A new version of this crate may change the bytes that `tuned`, `for_false_positive_rate` and
+//! `with_long_ranges` make. Every reader reads old and new filters, because each filter says how to
+//! read it.
 //!
 //! A filter stored outside a filter block needs a name of its own. If it has LevelDB's name,
 //! LevelDB at best ignores the filter, and rusty-leveldb panics.
@@ -100,7 +100,7 @@ mod internal_key;
 pub use bloom::AtomicBloomFilter;
 pub use bloom::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape, InvalidFilter,
-    ShapeMismatch, SortedRun,
+    ShapeMismatch,
 };
 pub use filter_block::FilterBlockBuilder;
 #[doc(alias = "checksum")]

@@ -7,7 +7,6 @@ mod common;
 mod rates {
     mod few_keys;
     mod measured;
-    mod runs;
     mod sizing;
     mod tuned;
 }

@@ -7,7 +7,7 @@ use super::bits::one::may_match_once;
 use super::error::InvalidFilter;
 use super::filter::{BloomFilter, parse};
 use super::shape::{BloomFilterShape, MAX_PROBES};
-use super::shaping::{self, SortedRun};
+use super::shaping;
 use crate::hash::{BLOOM_SEED, assert_same_len, hash};
 use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
@@ -133,8 +133,7 @@ impl BloomFilterPolicy {
     /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
     ///
     /// If the policy has a number already, for example from
-    /// [`for_false_positive_rate`](Self::for_false_positive_rate), the larger number counts. Bytes
-    /// that this adds are not in the budget of [`for_runs`](Self::for_runs).
+    /// [`for_false_positive_rate`](Self::for_false_positive_rate), the larger number counts.
     #[must_use]
     pub const fn with_min_keys(self, num_keys: usize) -> Self {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
@@ -170,33 +169,6 @@ impl BloomFilterPolicy {
         let shaping::TunedSize { millibits_per_key, min_keys } =
             shaping::size_for_rate(rate, num_keys)?;
         Some(Self::from_millibits(millibits_per_key).tuned().with_min_keys(min_keys))
-    }
-
-    /// Divides `total_len` bytes between the filters of several [sorted runs](SortedRun), so that a
-    /// lookup of an absent key has about the fewest false positives. Returns a
-    /// [tuned](Self::tuned) policy for each run, or `None` for a run that gets no filters.
-    ///
-    /// The cost of a lookup is the sum of each run's false-positive rate times its weight. A run
-    /// without filters has the rate 1. Bytes go where they remove most of the sum, [as in
-    /// Monkey](https://stratos.seas.harvard.edu/publications/monkey-optimal-navigable-key-value-store).
-    /// For random keys, three levels, each with ten times the keys of the level above, have about
-    /// 2.2 times fewer false positives than with LevelDB's 10 bits per key, and four levels 3.0
-    /// times fewer.
-    ///
-    /// All filters together take at most `total_len` bytes, probe counts included, if each has from
-    /// one to `keys_per_filter` keys. A policy has at most 38.4 bits per key, and fewer for more
-    /// than 2,000 keys, because more would hardly help. The division ignores that no filter is
-    /// below 8 bytes, so it suits filters of more than about 20 keys. Takes tens of microseconds
-    /// for each run.
-    ///
-    /// With long ranges every filter takes the bytes of 2,000 keys or more, so give at least 2,000
-    /// as `keys_per_filter`. The recipe says [how to count filters and when to divide
-    /// again](crate::recipes#memory-for-levels).
-    #[must_use]
-    pub fn for_runs(total_len: usize, runs: &[SortedRun]) -> Vec<Option<Self>> {
-        let policy = |millibits| Self::from_millibits(millibits).tuned();
-        let of_runs = shaping::millibits_for_runs(total_len, runs).into_iter();
-        of_runs.map(|millibits| millibits.map(policy)).collect()
     }
 
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
     BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy,
-    InternalKeyPolicy, InvalidFilter, ShapeMismatch, SortedRun, bloom_hashes,
+    InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hashes,
 };
 
 use crate::common::create_filter;
@@ -51,7 +51,6 @@ fn types_have_the_common_traits() {
     assert_is_ordered::<BloomHash>();
     assert_is_value::<InternalKeyPolicy<BloomFilterPolicy>>();
     assert_is_number::<BloomFilterShape>();
-    assert_is_number::<SortedRun>();
     assert_is_error::<InvalidFilter>();
     assert_is_error::<ShapeMismatch>();
     assert_is_thread_safe::<AtomicBloomFilter>();

@@ -1,10 +1,8 @@
 //! Choices of shapes: the same on every platform, and within documented limits.
 
 use leveldb_filter::BloomFilterPolicy;
-use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::common::runs::{Run, policies, total_len};
 use crate::common::strategies::config;
 
 /// The bytes and probes of a tuned filter; asserts that its length is LevelDB's or hardly less.
@@ -39,29 +37,6 @@ const SIZES: [(f64, usize, usize, usize); 9] = [
     (0.0003, 1_000_000, 23_189, 2_898_624), (0.003, 10_000_000, 15_463, 19_328_750),
 ];
 
-/// The bytes of all filters, the runs, and for each run the millibits per key and the bytes of a
-/// filter.
-type Share = (usize, &'static [Run], &'static [(usize, usize)]);
-
-#[rustfmt::skip]
-const SHARES: [Share; 11] = [
-    (2_000_000_000, &[(1, 800_000_000)], &[(5_368, 536_799_998)]),
-    (1_000_000_000, &[(10, 20_000), (1_000_000, 20_000)], &[(24_409, 61_010), (400, 998)]),
-    (2_775_222, &[(1, 20_000), (10, 20_000), (100, 20_000)],
-        &[(19_123, 47_808), (14_354, 35_882), (9_474, 23_684)]),
-    (2_777_504, &[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)],
-        &[(23_825, 5_954), (19_110, 47_774), (14_341, 358_518), (9_461, 2_365_250)]),
-    (4_486, &[(117, 139), (80, 230), (54, 100), (39, 860)],
-        &[(616, 12), (417, 12), (3_021, 38), (0, 0)]),
-    (658_584, &[(1, 4_719), (241, 31_206)], &[(16_046, 9_464), (691, 2_690)]),
-    (233_332, &[(62, 29_697), (3, 8_330)], &[(880, 3_264), (9_871, 10_260)]),
-    (333_000, &[(1, 20_000), (10, 20_000), (100, 20_000)],
-        &[(10_328, 25_814), (5_559, 13_880), (679, 1_680)]),
-    (1_000_000, &[(1, 3), (10, 20_000)], &[(38_371, 16), (33_656, 84_128)]),
-    (1_000_000_000, &[(1, 1_000)], &[(38_371, 4_794)]),
-    (1_000_000_000, &[(1, 1_000_000)], &[(25_450, 3_181_250)]),
-];
-
 /// The millibits per key and the bytes of a filter; 0 without filters.
 fn size(policy: Option<BloomFilterPolicy>, num_keys: usize) -> (usize, usize) {
     policy
@@ -78,11 +53,6 @@ fn choices_are_the_same_on_every_platform() {
     for (rate, num_keys, millibits, len) in SIZES {
         let reached = BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
         assert_eq!(size(reached, num_keys), (millibits, len), "{rate} for {num_keys} keys");
-    }
-    for (total_len, runs, expected) in SHARES {
-        let policies = policies(total_len, runs).into_iter().zip(runs);
-        let shares: Vec<_> = policies.map(|(policy, run)| size(policy, run.1)).collect();
-        assert_eq!(shares, expected, "{total_len} bytes for {runs:?}");
     }
 }
 
@@ -224,21 +194,4 @@ proptest! {
             prop_assert!(policy.shape(num_keys).num_bits() <= 1 << 32);
         }
     }
-
-    #[test]
-    fn any_runs_take_at_most_the_budget(
-        budget in prop_oneof![any::<usize>(), 0..1_000_000usize, 0..300usize],
-        runs in prop_oneof![
-            9 => vec((any_number(), any_number()), 0..6),
-            1 => vec((any_number(), any_number()), 20..100),
-        ],
-    ) {
-        let policies = policies(budget, &runs);
-        prop_assert!(total_len(&policies, &runs) <= budget as u128);
-        prop_assert!(policies.iter().flatten().all(|&policy| policy == policy.tuned()));
-    }
-}
-
-fn any_number() -> impl Strategy<Value = usize> {
-    prop_oneof![any::<usize>(), 0..10usize, 0..100_000usize, Just(usize::MAX)]
 }

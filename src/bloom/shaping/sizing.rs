@@ -7,7 +7,7 @@ use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 /// Filters of fewer keys need more bits per key, which would be far too many for a filter of many
 /// keys. So policies for them take the bits per key that this many keys need, and count the keys of
 /// a small filter as more.
-pub(super) const MANY_KEYS: usize = 2_000;
+const MANY_KEYS: usize = 2_000;
 
 /// What decides the length of a tuned policy's filters.
 #[derive(Clone, Copy)]

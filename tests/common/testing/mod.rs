@@ -5,7 +5,6 @@ pub mod databases;
 pub mod odd;
 pub mod process;
 pub mod reference;
-pub mod runs;
 pub mod strategies;
 pub mod temp;
 pub mod ways;

@@ -1,68 +1,62 @@
-//! What levels gain by dividing the bytes of 10 bits per key between them.
+//! What levels gain if a level with fewer keys gets more bits per key.
 
 use std::collections::HashMap;
 
-use leveldb_filter::{BloomFilterPolicy, SortedRun};
+use leveldb_filter::BloomFilterPolicy;
 
 use crate::common::measure::{Effort, false_positive_rate};
-use crate::common::terminal::grouped;
 use crate::{Outcome, POLICY, percent, row, section, times};
 
-/// A sorted run's number of filters, and the keys of each.
-type Run = (usize, usize);
+/// The policy of a level with this many levels below it, each with ten times the keys.
+fn policy(levels_below: usize) -> BloomFilterPolicy {
+    BloomFilterPolicy::from_millibits_per_key(9_500 + 4_800 * levels_below.min(5)).tuned()
+}
 
-const LEVELS: [(&str, &[Run]); 4] = [
-    ("1, 10, 100 tables of 20,000 keys", &[(1, 20_000), (10, 20_000), (100, 20_000)]),
-    (
-        "1, 10, 100, 1,000 tables of 20,000 keys",
-        &[(1, 20_000), (10, 20_000), (100, 20_000), (1_000, 20_000)],
-    ),
-    (
-        "1 of 2,000; 20,000; 200,000; 2,000,000",
-        &[(1, 2_000), (1, 20_000), (1, 200_000), (1, 2_000_000)],
-    ),
-    (
-        "4 in level 0, then 10, 100 of 40,000",
-        &[(1, 40_000), (1, 40_000), (1, 40_000), (1, 40_000), (10, 40_000), (100, 40_000)],
-    ),
+/// Tables, how many of them a lookup consults, and how many levels are below them.
+type Level = (usize, u16, usize);
+
+const TABLES: [(&str, &[Level]); 4] = [
+    ("1, 10, 100", &[(1, 1, 2), (10, 1, 1), (100, 1, 0)]),
+    ("1, 10, 100, 1,000", &[(1, 1, 3), (10, 1, 2), (100, 1, 1), (1_000, 1, 0)]),
+    ("4 in level 0, then 10, 100", &[(4, 4, 2), (10, 1, 1), (100, 1, 0)]),
+    ("1, 10, 3", &[(1, 1, 2), (10, 1, 1), (3, 1, 0)]),
 ];
+
+const KEYS_OF_TABLE: usize = 20_000;
 
 pub(crate) fn table() -> Outcome {
     section(
         "Levels",
-        "The table adds up the rates of all sorted runs, since a lookup consults one filter in \
-         each. It compares 10 bits for every key with the shares of `for_runs`, in the same bytes. \
-         Keys are random.",
-        &["tables", "LevelDB", "shared", "times fewer", "bits per key"],
+        "The table adds up the rates of all tables that a lookup consults: one of each level, and \
+         each table of level 0. It compares LevelDB's filters of 10 bits per key with the policies \
+         of [the recipe](../src/recipes.md#memory-for-levels). Each table has 20,000 random keys. \
+         In the last row, the last level has just begun.",
+        &["tables", "LevelDB", "recipe", "times fewer", "bytes over LevelDB's", "bits per key"],
     )?;
-    // Many runs have the same filters.
     let mut rates = HashMap::new();
-    let mut rate = |(policy, run): (&Option<BloomFilterPolicy>, &Run)| {
-        *rates.entry((*policy, run.1)).or_insert_with(|| measure(*policy, run.1))
-    };
-    for (name, runs) in LEVELS {
-        let len = |&(tables, keys): &Run| tables * POLICY.shape(keys).filter_len();
-        let sorted: Vec<_> = runs.iter().map(|&(n, keys)| SortedRun::new(n, keys)).collect();
-        let policies = BloomFilterPolicy::for_runs(runs.iter().map(len).sum(), &sorted);
-        let mut sum = |policies: &[Option<BloomFilterPolicy>]| {
-            policies.iter().zip(runs).map(&mut rate).sum::<f64>()
-        };
-        let [leveldb, shared] = [sum(&vec![Some(POLICY); runs.len()]), sum(&policies)];
-        let bits_per_key: Vec<_> = policies.iter().map(|&policy| bits(policy)).collect();
-        let figures = [percent(leveldb), percent(shared), times(leveldb, shared)];
-        row(&[name, &figures[0], &figures[1], &figures[2], &bits_per_key.join(", ")])?;
+    let mut rate = |policy| *rates.entry(policy).or_insert_with(|| measure(policy));
+    for (name, levels) in TABLES {
+        let (mut sums, mut bytes, mut bits) = ([0.0; 2], [0; 2], Vec::new());
+        for &(num_tables, num_consulted, levels_below) in levels {
+            let of_level = policy(levels_below);
+            for (i, policy) in [POLICY, of_level].into_iter().enumerate() {
+                sums[i] += f64::from(num_consulted) * rate(policy);
+                bytes[i] += num_tables * policy.shape(KEYS_OF_TABLE).filter_len();
+            }
+            let millibits = of_level.millibits_per_key();
+            bits.push(format!("{}.{}", millibits / 1_000, millibits % 1_000 / 100));
+        }
+        let [leveldb, recipe] = sums;
+        let figures = [percent(leveldb), percent(recipe), times(leveldb, recipe)];
+        let hundredths = (100 * bytes[1] + bytes[0] / 2) / bytes[0];
+        let bytes = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+        row(&[name, &figures[0], &figures[1], &figures[2], &bytes, &bits.join(", ")])?;
     }
     Ok(())
 }
 
-fn measure(policy: Option<BloomFilterPolicy>, num_keys: usize) -> f64 {
+fn measure(policy: BloomFilterPolicy) -> f64 {
     // Low rates count for little in a sum.
     let effort = Effort { matches: 40_000, max_lookups: 8_000_000 };
-    policy.map_or(1.0, |policy| false_positive_rate(policy, num_keys, effort).mean)
-}
-
-fn bits(policy: Option<BloomFilterPolicy>) -> String {
-    let Some(policy) = policy else { return "none".into() };
-    let tenths = (policy.millibits_per_key() + 50) / 100;
-    format!("{}.{}", grouped(tenths / 10), tenths % 10)
+    false_positive_rate(policy, KEYS_OF_TABLE, effort).mean
 }
