@@ -1,6 +1,5 @@
 //! Errors when a filter is parsed, or two filters are merged.
 
-use alloc::format;
 use core::error::Error;
 use core::fmt;
 
@@ -73,9 +72,10 @@ pub struct ShapeMismatch {
 
 impl fmt::Display for ShapeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [shape, other] = [self.shape, self.other]
-            .map(|shape| format!("{} bits and {} probes", shape.num_bits(), shape.num_probes));
-        write!(f, "a filter of {shape} has no union with a filter of {other}")
+        let Self { shape, other } = self;
+        write!(f, "a filter of {} bits and {} probes", shape.num_bits(), shape.num_probes)?;
+        f.write_str(" has no union with a filter of ")?;
+        write!(f, "{} bits and {} probes", other.num_bits(), other.num_probes)
     }
 }
 

@@ -45,10 +45,7 @@ struct ThirdProbes {
 }
 
 impl ThirdProbes {
-    fn new(bits: f64, keys: f64) -> Option<Self> {
-        if bits < NUM_VALUES {
-            return None;
-        }
+    fn new(bits: f64, keys: f64) -> Self {
         // One hash in 2^17 has a given value in the middle third. Towards both ends that share
         // falls to 0 in a straight line, so another value, expected `t * a` times with t from 0 to
         // 1, stays unset with probability e^(-t * a). The averages are the integrals over t, by
@@ -57,7 +54,7 @@ impl ThirdProbes {
         let hit = probability_of_hit(a);
         let unset_by_value = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
         let unset_by_hash = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
-        Some(Self { share_of_bits: NUM_VALUES / bits, unset_by_value, unset_by_hash })
+        Self { share_of_bits: NUM_VALUES / bits, unset_by_value, unset_by_hash }
     }
 }
 
@@ -69,7 +66,7 @@ impl Rates {
             bits,
             keys,
             unset_by_one: 1.0 - probability_of_hit(keys / bits),
-            third: ThirdProbes::new(bits, keys),
+            third: (bits >= NUM_VALUES).then(|| ThirdProbes::new(bits, keys)),
         }
     }
 
@@ -108,8 +105,7 @@ impl Rates {
 
 /// How many different third probes this many keys are expected to have.
 pub(in crate::bloom) fn different_third_probes(num_keys: f64) -> f64 {
-    ThirdProbes::new(NUM_VALUES, num_keys)
-        .map_or(0.0, |third| NUM_VALUES * (1.0 - third.unset_by_value))
+    NUM_VALUES * (1.0 - ThirdProbes::new(NUM_VALUES, num_keys).unset_by_value)
 }
 
 /// `x^exponent`, in the same steps on every platform, which [`f64::powi`] does not promise.
