@@ -147,7 +147,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
-        if may_widen && (1..LONG_MIN_KEYS).contains(&self.pending.len()) {
+        if may_widen && !self.pending.is_empty() && self.pending.num_keys() < LONG_MIN_KEYS {
             while self.base_lg < 63 && block_offset >> self.base_lg > 0 {
                 self.base_lg += 1;
             }
@@ -198,9 +198,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
     /// builder.add_key(b"pear");
     /// let mut len = builder.finished_len();
-    /// if builder.num_pending_keys() > 0 {
-    ///     let counted = builder.num_pending_keys().max(2_000); // as long ranges count
-    ///     len += policy.shape(counted).filter_len() + 4; // its offset
+    /// let num_keys = builder.next_filter_num_keys();
+    /// if num_keys > 0 {
+    ///     len += policy.shape(num_keys).filter_len() + 4; // its offset
     /// }
     /// assert_eq!(builder.finish().len(), len);
     /// ```
@@ -214,16 +214,21 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
-    /// Returns how many keys wait for the next filter. With long ranges, successive
-    /// keys with the same hash count once. Takes constant time.
+    /// Returns for how many keys the next filter is sized, or 0 if no keys are pending. Takes
+    /// constant time.
+    ///
+    /// With long ranges, successive keys with the same hash count once, and the number is at least
+    /// 2,000 if the policy has [hashes](FilterPolicy::by_hash). A key for which the policy has [no
+    /// hash](crate::HashPolicy::key_hash) does not count. If all pending keys are such keys, the
+    /// number is 0, and a Bloom filter of the keys takes 13 bytes with its offset.
     ///
     /// # Panics
     ///
     /// If an earlier call panicked.
     #[must_use]
-    pub fn num_pending_keys(&self) -> usize {
+    pub fn next_filter_num_keys(&self) -> usize {
         assert!(!self.is_poisoned, "{POISONED}");
-        self.pending.len()
+        self.pending.sized_for(self.min_keys())
     }
 
     /// Returns the policy that builds the filters.
@@ -265,7 +270,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();
-        if self.pending.len() > 0 {
+        if !self.pending.is_empty() {
             self.generate_filter();
         }
         let array_offset = self.next_offset();
@@ -286,14 +291,17 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Builds the filter of the pending keys, if there are any, and removes the keys.
     fn generate_filter(&mut self) {
         let offset = self.next_offset();
-        let least_keys = if self.has_long_ranges { LONG_MIN_ROOM } else { 0 };
-        self.pending.create_filter(&self.policy, least_keys, &mut self.filter);
+        self.pending.create_filter(&self.policy, self.min_keys(), &mut self.filter);
         if self.result.is_empty() {
             // Without a copy, because a table may have only one, large filter.
             mem::swap(&mut self.result, &mut self.filter);
         }
         self.result.append(&mut self.filter);
         self.filter_offsets.push(offset);
+    }
+
+    const fn min_keys(&self) -> usize {
+        if self.has_long_ranges { LONG_MIN_ROOM } else { 0 }
     }
 
     fn next_offset(&self) -> u32 {
@@ -310,7 +318,7 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
             .field("policy", &self.policy)
             .field("base_lg", &self.base_lg)
             .field("filters", &self.filter_offsets.len())
-            .field("pending_keys", &self.pending.len())
+            .field("pending_keys", &self.pending.num_keys())
             .finish_non_exhaustive()
     }
 }

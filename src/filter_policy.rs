@@ -69,22 +69,30 @@ pub trait FilterPolicy: Send + Sync {
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, HashPolicy};
 /// let (policy, mut filter) = (BloomFilterPolicy::new(10), Vec::new());
-/// let hashes = ["pear", "plum"].map(|key| policy.key_hash(key.as_bytes()));
-/// policy.create_filter_of_hashes(&hashes[..1], &mut filter);
+/// let hashes: Vec<_> = [b"pear", b"plum"].iter().flat_map(|key| policy.key_hash(*key)).collect();
+/// policy.create_filter_of_hashes(&hashes[..1], 0, &mut filter);
 /// let mut matches = [false; 2];
 /// policy.hashes_may_match(&hashes, &filter, &mut matches);
 /// assert_eq!(matches, [true, false]);
 /// ```
 pub trait HashPolicy: Send + Sync {
-    /// Returns the hash that stands for `key`.
-    fn key_hash(&self, key: &[u8]) -> BloomHash;
+    /// Returns the hash that stands for `key`, or `None` for a key that every filter matches and no
+    /// filter contains, for example because the key is shorter than a prefix. Then
+    /// [`key_may_match`](FilterPolicy::key_may_match) must answer `true` for any filter.
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash>;
 
-    /// Appends the bytes that [`create_filter`](FilterPolicy::create_filter) appends for keys with
-    /// these [hashes](Self::key_hash), in the same order and with the same repetitions. Hashes may
-    /// repeat, because keys may share a hash, and because [long
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) repeat hashes to make a small filter
-    /// longer.
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
+    /// Appends a filter for keys with these [hashes](Self::key_hash) to `dst`, as long as a filter
+    /// of at least `min_keys` keys.
+    ///
+    /// With `min_keys` 0, the bytes are those that
+    /// [`create_filter`](FilterPolicy::create_filter) appends for keys with these hashes. [Long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) pass 2,000. Hashes may repeat, because
+    /// keys may share a hash.
+    ///
+    /// Without hashes, this must still append a filter, because LevelDB rejects every key of a
+    /// range with an empty filter. Bloom filters of no hashes are 8 zero bytes and the number of
+    /// probes, whatever `min_keys` is.
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>);
 
     /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash.
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
@@ -135,10 +143,11 @@ impl<'k> FilterKey<'k> {
     #[inline]
     #[must_use]
     pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {
-        Self { key, hash: policy.by_hash().map(|policy| policy.key_hash(key)) }
+        Self { key, hash: policy.by_hash().and_then(|policy| policy.key_hash(key)) }
     }
 
-    /// Returns the key's hash, if the policy needs only hashes.
+    /// Returns the key's hash. Returns `None` if the policy has no hashes, or none for this key.
+    /// Then a filter without a block cannot rule out the key.
     #[inline]
     #[must_use]
     pub const fn hash(&self) -> Option<BloomHash> {
@@ -173,6 +182,31 @@ macro_rules! forward {
             #[inline]
             fn by_hash(&self) -> Option<&dyn HashPolicy> {
                 (**self).by_hash()
+            }
+        }
+
+        impl<P: HashPolicy + ?Sized> HashPolicy for $pointer {
+            #[inline]
+            fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+                (**self).key_hash(key)
+            }
+
+            fn create_filter_of_hashes(
+                &self,
+                hashes: &[BloomHash],
+                min_keys: usize,
+                dst: &mut Vec<u8>,
+            ) {
+                (**self).create_filter_of_hashes(hashes, min_keys, dst);
+            }
+
+            #[inline]
+            fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+                (**self).hash_may_match(hash, filter)
+            }
+
+            fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+                (**self).hashes_may_match(hashes, filter, matches);
             }
         }
     )*};

@@ -1,7 +1,9 @@
 //! Filters of user keys, built from internal keys.
 
 use alloc::vec::Vec;
+use core::fmt;
 
+use crate::filter_policy::BY_HASH_RULE;
 use crate::{BloomHash, FilterPolicy, HashPolicy};
 
 /// Builds filters of user keys for tables whose keys all end in LevelDB's 8-byte trailer.
@@ -35,70 +37,78 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InternalKeyPolicy<P> {
-    user_policy: P,
+    user_policy: UserPolicy<P>,
 }
 
 impl<P: FilterPolicy> InternalKeyPolicy<P> {
     /// Wraps `user_policy`.
     #[must_use]
     pub const fn new(user_policy: P) -> Self {
-        Self { user_policy }
+        Self { user_policy: UserPolicy(user_policy) }
     }
 
     /// Returns the policy of user keys.
     #[must_use]
     pub const fn user_policy(&self) -> &P {
-        &self.user_policy
-    }
-
-    #[inline]
-    fn inner(&self) -> &dyn HashPolicy {
-        self.user_policy.by_hash().expect("InternalKeyPolicy: the user policy has no hashes")
+        &self.user_policy.0
     }
 }
 
 impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
     fn name(&self) -> &str {
-        self.user_policy.name()
+        self.user_policy().name()
     }
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         let user_keys: Vec<_> = keys.iter().map(|key| extract_user_key(key)).collect();
-        self.user_policy.create_filter(&user_keys, dst);
+        self.user_policy().create_filter(&user_keys, dst);
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.user_policy.key_may_match(extract_user_key(key), filter)
+        self.user_policy().key_may_match(extract_user_key(key), filter)
     }
 
     #[inline]
     fn by_hash(&self) -> Option<&dyn HashPolicy> {
-        self.user_policy.by_hash().is_some().then_some(self)
+        self.user_policy().by_hash().is_some().then_some(&self.user_policy)
     }
 }
 
-/// Uses the hashes of user keys. Reach it through [`by_hash`](FilterPolicy::by_hash).
-///
-/// # Panics
-///
-/// Every method panics if the user policy's `by_hash` returns `None`.
-impl<P: FilterPolicy> HashPolicy for InternalKeyPolicy<P> {
+/// Hashes the user keys of internal keys. A type of its own, so that nobody reaches its methods but
+/// through `by_hash`, which checks that the user policy has hashes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct UserPolicy<P>(P);
+
+impl<P: FilterPolicy> UserPolicy<P> {
     #[inline]
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
-        self.inner().key_hash(extract_user_key(key))
+    fn by_hash(&self) -> &dyn HashPolicy {
+        self.0.by_hash().expect(BY_HASH_RULE)
+    }
+}
+
+impl<P: FilterPolicy> HashPolicy for UserPolicy<P> {
+    #[inline]
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        self.by_hash().key_hash(extract_user_key(key))
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        self.inner().create_filter_of_hashes(hashes, dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        self.by_hash().create_filter_of_hashes(hashes, min_keys, dst);
     }
 
     #[inline]
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        self.inner().hash_may_match(hash, filter)
+        self.by_hash().hash_may_match(hash, filter)
     }
 
     fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
-        self.inner().hashes_may_match(hashes, filter, matches);
+        self.by_hash().hashes_may_match(hashes, filter, matches);
+    }
+}
+
+impl<P: fmt::Debug> fmt::Debug for UserPolicy<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

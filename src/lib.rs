@@ -19,8 +19,8 @@
 //!
 //! [Tuned](BloomFilterPolicy::tuned) filters in [long ranges](FilterBlockBuilder::with_long_ranges)
 //! match about 1% of absent keys on average at 10 bits per key, as `tests/accuracy.md` in the
-//! repository shows. Every LevelDB since 1.18 reads them, so they are recommended for engines of
-//! your own:
+//! repository shows. They are recommended for engines of your own. Every LevelDB since 1.18 reads
+//! them, too:
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -39,37 +39,40 @@
 //! |---|---|
 //! | write filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
-//! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes#entries-of-a-table); [without reading the index](recipes#a-table-with-one-filter) |
+//! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes#entries-of-a-table); [without the index](recipes#one-filter-per-table-in-a-filter-block) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
 //! | give up a table half way, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`FilterBlockReader::keys_may_match`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
-//! | open a table by its policy's name, check its filters, count the reads that they save | [recipes](recipes#open-a-table-by-its-policys-name) |
+//! | read tables of other programs | [by the policy's name](recipes#open-a-table-by-its-policys-name); [check their filters](recipes#check-a-tables-filters-when-it-is-opened) |
+//! | count the reads that filters save | [recipe](recipes#count-what-filters-save) |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates for 4 to 16 bits](recipes#bits-per-key) |
 //! | give each level of an engine its bits per key | [recipe](recipes#memory-for-levels) |
-//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [one for each table](recipes#one-filter-for-each-table), [of a given length](recipes#partitions), [from your own hashes](recipes#hashes-of-your-own) |
+//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [for a format of your own](recipes#filters-without-a-block), [of a given length](recipes#partitions) |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
-//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; of a [given size](recipes#a-memtables-budget) |
-//! | ignore parts of keys, or filter prefixes | [wrap a policy](recipes#comparators) |
+//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; [with a budget](recipes#a-memtables-filter) |
+//! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`], for example for [comparators](recipes#comparators), [prefixes](recipes#filters-of-prefixes), [64-bit hashes](recipes#hashes-of-your-own) |
+//! | look up whole keys and seek prefixes | [recipe](recipes#whole-keys-and-prefixes-in-one-filter) |
 //! | replace an engine's own filters | [recipe](recipes#in-place-of-an-engines-own-trait) |
-//! | use filters in a database of your own | [recipe](recipes#your-own-database) |
+//! | use LevelDB from Python, Node or Go | [recipe](recipes#your-own-database) |
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
 //! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters are built
 //! from user keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
 //! [`InternalKeyPolicy`], which drops the trailer. Pass user keys to everything else, and read with
-//! the policy of user keys. If the engine's comparator ignores part of a key, [wrap a
-//! policy](FilterPolicy#wrappers).
+//! the policy of user keys. If the engine's comparator ignores part of a key, wrap the policy in
+//! [`HashedBy`].
 //!
 //! # Compatibility
 //!
 //! The crate is `no_std`. It needs an allocator, and atomics with compare-and-swap for `Arc` and
-//! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform.
+//! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform,
+//! unless a 32-bit `usize` cannot count a filter's bits.
 //!
 //! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes of LevelDB on 64-bit
-//! machines, from version 1.18 to 1.23, and lookups give LevelDB's answers. This crate differs only
+//! machines, from version 1.18 to 1.23, and lookups give LevelDB's answers. This crate differs
 //! where LevelDB's outcome is undefined, or LevelDB loses keys or overflows:
 //!
 //! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
@@ -93,6 +96,7 @@ mod bloom;
 mod filter_block;
 mod filter_policy;
 mod hash;
+mod hashed_by;
 mod internal_key;
 
 // Aliases of items in private modules work only here.
@@ -105,17 +109,40 @@ pub use bloom::{
 pub use filter_block::FilterBlockBuilder;
 #[doc(alias = "checksum")]
 pub use filter_block::FilterBlockReader;
-#[doc(alias("comparator", "prefix", "wrapper"))]
-pub use filter_policy::FilterPolicy;
-pub use filter_policy::{FilterKey, HashPolicy};
+pub use filter_policy::{FilterKey, FilterPolicy, HashPolicy};
 pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
-#[doc(alias("InternalFilterPolicy", "trailer"))]
+#[doc(alias("comparator", "prefix", "wrapper"))]
+pub use hashed_by::HashedBy;
+#[doc(alias("InternalFilterPolicy", "internal key", "trailer"))]
 pub use internal_key::InternalKeyPolicy;
 
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("recipes.md")]
-#[doc(alias("memory", "no_std", "wasm"))]
-pub mod recipes {}
+pub mod recipes {
+    //! # For the search
+    //!
+    //! These modules lead from the documentation's search to recipes.
+
+    /// See [the recipe](super#memory-threads-and-platforms).
+    #[doc(alias("memory", "no_std", "wasm"))]
+    pub mod memory_threads_and_platforms {}
+
+    /// See [the recipe](super#memory-for-levels).
+    #[doc(alias("level", "Monkey"))]
+    pub mod memory_for_levels {}
+
+    /// See [the recipe](super#partitions).
+    #[doc(alias = "partition")]
+    pub mod partitions {}
+
+    /// See [the recipe](super#rusty-leveldb).
+    #[doc(alias = "rusty-leveldb")]
+    pub mod rusty_leveldb {}
+
+    /// See [the recipe](super#your-own-database).
+    #[doc(alias("plyvel", "classic-level", "goleveldb"))]
+    pub mod your_own_database {}
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

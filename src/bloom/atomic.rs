@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use super::bits::probes::PreparedShape;
 use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, float};
-use crate::{BloomHash, bloom_hash};
+use crate::{BloomHash, FilterKey, bloom_hash};
 
 /// A filter beside a memtable. Any number of threads can insert keys and look them up without a
 /// lock.
@@ -78,6 +78,14 @@ impl AtomicBloomFilter {
         self.prepared.set_bits(set, hash)
     }
 
+    /// Inserts a key as its policy hashes it. A key without a [hash](FilterKey::hash) is not
+    /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
+    /// the filter matched the key before.
+    #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
+    pub fn insert_key(&self, key: &FilterKey) -> bool {
+        key.hash().is_none_or(|hash| self.insert_hash(hash))
+    }
+
     /// Returns whether `key` may be among the filter's keys.
     #[inline]
     #[must_use]
@@ -91,6 +99,15 @@ impl AtomicBloomFilter {
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
         let load = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
         self.prepared.may_match(|index| self.bytes.get(index).map(load), hash)
+    }
+
+    /// Returns whether the filter may contain a key that is looked up in several filters, or `true`
+    /// if the key has no [hash](FilterKey::hash). Create the key with the policy of the keys in
+    /// this filter.
+    #[inline]
+    #[must_use]
+    pub fn may_match(&self, key: &FilterKey) -> bool {
+        key.hash().is_none_or(|hash| self.hash_may_match(hash))
     }
 
     /// Returns the filter's length and number of probes.

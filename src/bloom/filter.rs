@@ -1,6 +1,7 @@
 //! A filter's bytes, parsed once.
 
 use alloc::{vec, vec::Vec};
+use core::hash::{Hash, Hasher};
 use core::{fmt, mem};
 
 use super::bits::many;
@@ -8,7 +9,7 @@ use super::bits::probes::PreparedShape;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES, float};
 use crate::hash::assert_same_len;
-use crate::{BloomHash, bloom_hash};
+use crate::{BloomHash, FilterKey, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
@@ -80,6 +81,15 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
         let bits = self.bits();
         self.prepared.may_match(|index| bits.get(index).copied(), hash)
+    }
+
+    /// Returns whether the filter may contain a key that is looked up in several filters, or `true`
+    /// if the key has no [hash](FilterKey::hash). Create the key with the policy of the keys in
+    /// this filter.
+    #[inline]
+    #[must_use]
+    pub fn may_match(&self, key: &FilterKey) -> bool {
+        key.hash().is_none_or(|hash| self.hash_may_match(hash))
     }
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
@@ -177,6 +187,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         prepared.set_bits(set, hash)
     }
 
+    /// Inserts a key as its policy hashes it. A key without a [hash](FilterKey::hash) is not
+    /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
+    /// the filter matched the key before.
+    pub fn insert_key(&mut self, key: &FilterKey) -> bool {
+        key.hash().is_none_or(|hash| self.insert_hash(hash))
+    }
+
     /// Removes all keys, in time linear in the filter's length.
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
@@ -228,6 +245,18 @@ impl<B: AsRef<[u8]>, C: AsRef<[u8]>> PartialEq<BloomFilter<C>> for BloomFilter<B
 }
 
 impl<B: AsRef<[u8]>> Eq for BloomFilter<B> {}
+
+impl<B: AsRef<[u8]>> Hash for BloomFilter<B> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
+
+impl<B: AsRef<[u8]>> AsRef<[u8]> for BloomFilter<B> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
 
 /// Shows the filter's shape, not its bytes.
 impl<B: AsRef<[u8]>> fmt::Debug for BloomFilter<B> {

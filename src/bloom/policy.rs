@@ -244,12 +244,12 @@ impl FilterPolicy for BloomFilterPolicy {
 /// Hashes keys with [`bloom_hash`].
 impl HashPolicy for BloomFilterPolicy {
     #[inline]
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
-        bloom_hash(key)
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        Some(bloom_hash(key))
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        create(self.shape(hashes.len()), hashes, dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        create(self.with_min_keys(min_keys).shape(hashes.len()), hashes, dst);
     }
 
     #[inline]

@@ -14,28 +14,45 @@ pub(super) struct PendingKeys {
     keys: Vec<u8>,
     /// Where each key ends in `keys`.
     ends: Vec<usize>,
+    /// Whether there are also keys for which the policy has no hash. No filter contains them, but
+    /// their range needs a filter.
+    has_unhashed: bool,
 }
 
 impl PendingKeys {
     pub(super) const fn new() -> Self {
-        Self { hashes: Vec::new(), keys: Vec::new(), ends: Vec::new() }
+        Self { hashes: Vec::new(), keys: Vec::new(), ends: Vec::new(), has_unhashed: false }
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// How many keys the filter will contain.
+    pub(super) fn num_keys(&self) -> usize {
         self.hashes.len() + self.ends.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.num_keys() == 0 && !self.has_unhashed
+    }
+
+    /// For how many keys the filter will be sized. Policies without hashes know no `min_keys`.
+    pub(super) fn sized_for(&self, min_keys: usize) -> usize {
+        if self.hashes.is_empty() { self.ends.len() } else { self.hashes.len().max(min_keys) }
     }
 
     pub(super) fn clear(&mut self) {
         self.hashes.clear();
         self.keys.clear();
         self.ends.clear();
+        self.has_unhashed = false;
     }
 
     /// Adds a key. If `counts_once`, not a hash that equals the last one.
     #[inline]
     pub(super) fn push(&mut self, policy: &impl FilterPolicy, key: &[u8], counts_once: bool) {
         if let Some(policy) = policy.by_hash() {
-            let hash = policy.key_hash(key);
+            let Some(hash) = policy.key_hash(key) else {
+                self.has_unhashed = true;
+                return;
+            };
             if !counts_once || self.hashes.last() != Some(&hash) {
                 self.hashes.push(hash);
             }
@@ -46,11 +63,11 @@ impl PendingKeys {
     }
 
     /// Appends a filter of the keys, if there are any, and removes the keys. A filter of hashes is
-    /// as long as a filter of `least_keys` keys.
+    /// as long as a filter of `min_keys` keys.
     pub(super) fn create_filter(
         &mut self,
         policy: &impl FilterPolicy,
-        least_keys: usize,
+        min_keys: usize,
         dst: &mut Vec<u8>,
     ) {
         if !self.ends.is_empty() {
@@ -59,15 +76,9 @@ impl PendingKeys {
             let key = |&end| &self.keys[mem::replace(&mut start, end)..end];
             let keys: Vec<_> = self.ends.iter().map(key).collect();
             policy.create_filter(&keys, dst);
-        } else if !self.hashes.is_empty() {
-            // The policy counts repeated hashes as more keys and makes the filter longer, while no
-            // further bits are set.
-            let num_keys = self.hashes.len();
-            for i in num_keys..least_keys {
-                self.hashes.push(self.hashes[i - num_keys]);
-            }
+        } else if !self.is_empty() {
             let policy = policy.by_hash().expect(BY_HASH_RULE);
-            policy.create_filter_of_hashes(&self.hashes, dst);
+            policy.create_filter_of_hashes(&self.hashes, min_keys, dst);
         }
         self.clear();
     }

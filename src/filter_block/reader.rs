@@ -135,9 +135,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         hashes: &mut [BloomHash],
         matches: &mut [bool],
     ) {
-        let copy = |(slot, key): (&mut BloomHash, &FilterKey)| key.hash().map(|hash| *slot = hash);
         match self.policy.by_hash() {
-            Some(policy) if hashes.iter_mut().zip(keys).all(|pair| copy(pair).is_some()) => {
+            Some(policy) if copy_hashes(keys, hashes) => {
                 policy.hashes_may_match(hashes, filter, matches);
             }
             _ => {
@@ -201,6 +200,15 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     pub const fn contents(&self) -> &B {
         &self.contents
     }
+}
+
+/// Copies the hashes of keys, and returns whether each key has one.
+fn copy_hashes(keys: &[FilterKey], hashes: &mut [BloomHash]) -> bool {
+    for (key, slot) in keys.iter().zip(hashes) {
+        let Some(hash) = key.hash() else { return false };
+        *slot = hash;
+    }
+    true
 }
 
 /// Shows no bytes of the block.

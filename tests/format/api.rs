@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
     BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy,
-    InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hashes,
+    HashedBy, InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hashes,
 };
 
 use crate::common::create_filter;
@@ -44,6 +44,7 @@ fn types_have_the_common_traits() {
     fn assert_is_number<T: Copy + Debug + Eq + Hash + Send + Sync + 'static>() {}
     fn assert_is_error<T: Error + Copy + Eq + Hash + Send + Sync + 'static>() {}
     fn assert_is_ordered<T: Ord>() {}
+    fn assert_is_bytes<T: Eq + Hash + AsRef<[u8]>>() {}
     fn assert_is_thread_safe<T: Debug + Send + Sync>() {}
 
     assert_is_value::<BloomFilterPolicy>();
@@ -56,6 +57,10 @@ fn types_have_the_common_traits() {
     assert_is_thread_safe::<AtomicBloomFilter>();
     assert_is_shared::<BloomFilterBuilder>();
     assert_is_shared::<BloomFilter<Vec<u8>>>();
+    assert_is_bytes::<BloomFilter<Vec<u8>>>();
+    assert_is_shared::<
+        HashedBy<BloomFilterPolicy, fn(&BloomFilterPolicy, &[u8]) -> Option<BloomHash>>,
+    >();
     assert_is_equal::<BloomFilter<&[u8]>>();
     assert_is_copied::<BloomFilter<&[u8; 9]>>();
     assert_is_copied::<FilterKey>();
@@ -148,6 +153,11 @@ fn debug_output_has_shapes_and_numbers_instead_of_bytes() {
     assert_eq!(format!("{:?}", BloomFilter::empty(shape)), format!("BloomFilter {{ {shown}"));
     let atomic = AtomicBloomFilter::new(shape);
     assert_eq!(format!("{atomic:?}"), format!("AtomicBloomFilter {{ {shown}"));
+    let internal = InternalKeyPolicy::new(POLICY);
+    assert_eq!(format!("{internal:?}"), format!("InternalKeyPolicy {{ user_policy: {POLICY:?} }}"));
+    let hashed = HashedBy::new("example.None", POLICY, |_: &BloomFilterPolicy, _: &[u8]| None);
+    let shown = format!("HashedBy {{ name: \"example.None\", policy: {POLICY:?}, .. }}");
+    assert_eq!(format!("{hashed:?}"), shown);
     let builder = BloomFilterBuilder::from_iter(["fig", "pear"]);
     assert_eq!(format!("{builder:?}"), "BloomFilterBuilder { len: 2, .. }");
     let mut builder = FilterBlockBuilder::new(POLICY);
@@ -240,7 +250,7 @@ fn a_length_above_usize_panics_and_leaves_buffers_unchanged() {
         let mut dst = b"before".to_vec();
         assert_panics(message, || policy.create_filter(&keys, &mut dst));
         let hashes = [BloomHash::default(); 1001];
-        assert_panics(message, || policy.create_filter_of_hashes(&hashes, &mut dst));
+        assert_panics(message, || policy.create_filter_of_hashes(&hashes, 0, &mut dst));
         let mut builder = BloomFilterBuilder::from_iter(keys);
         assert_panics(message, || builder.finish_into(policy, &mut dst));
         assert_eq!((dst.as_slice(), builder.len()), (&b"before"[..], keys.len()));

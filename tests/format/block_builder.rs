@@ -33,24 +33,22 @@ pub(super) fn add_and_finish(
 }
 
 /// Builds the oracle's block, with filters of what `user_key` returns for each key. With long
-/// ranges, `min_hashes` is above 0: successive equal hashes then count once, and a filter's hashes
-/// repeat until there are so many.
+/// ranges, `min_keys` is above 0: successive equal hashes then count once, and each filter is as
+/// long as a filter of so many keys.
 pub(super) fn build_by_reference(
     policy: BloomFilterPolicy,
     user_key: fn(&[u8]) -> &[u8],
-    min_hashes: usize,
+    min_keys: usize,
     base_lg: u8,
     blocks: &DataBlocks,
 ) -> Vec<u8> {
     let create_filter = |keys: &[Vec<u8>]| {
         let hashes = keys.iter().map(|key| reference::bloom_hash(user_key(key)));
         let mut hashes: Vec<_> = hashes.collect();
-        if min_hashes > 0 {
+        if min_keys > 0 {
             hashes.dedup();
         }
-        let num_hashes = hashes.len().max(min_hashes);
-        let hashes: Vec<_> = hashes.into_iter().cycle().take(num_hashes).collect();
-        let shape = policy.shape(num_hashes);
+        let shape = policy.shape(hashes.len().max(min_keys));
         reference::create_filter_of_len(shape.filter_len() - 1, shape.num_probes(), &hashes)
     };
     let mut builder = reference::FilterBlockBuilder::with_base_lg(create_filter, base_lg);

@@ -146,11 +146,11 @@ impl FilterPolicy for Counting {
 }
 
 impl HashPolicy for Counting {
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
         POLICY.key_hash(key)
     }
 
-    fn create_filter_of_hashes(&self, _hashes: &[BloomHash], _dst: &mut Vec<u8>) {
+    fn create_filter_of_hashes(&self, _: &[BloomHash], _: usize, _: &mut Vec<u8>) {
         unreachable!("only lookups")
     }
 

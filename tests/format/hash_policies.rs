@@ -1,13 +1,15 @@
-//! A policy that breaks its promise to give hashes always, or never.
+//! Policies with an engine's own hashes, keys without a hash, and a policy that breaks its promise
+//! to give hashes always, or never.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterPolicy, HashPolicy, InternalKeyPolicy,
+    AtomicBloomFilter, BloomFilter, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
+    FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, HashedBy, InternalKeyPolicy,
 };
 
 use super::api::assert_panics;
-use crate::common::OfKeys;
+use crate::common::create_filter;
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -51,10 +53,90 @@ fn a_policy_that_gives_hashes_only_now_and_then_panics_at_its_filter() {
     let policy = InternalKeyPolicy::new(Fickle(AtomicBool::new(true)));
     let by_hash = policy.by_hash().expect("hashes");
     policy.user_policy().0.store(false, Ordering::Relaxed);
-    let message = "InternalKeyPolicy: the user policy has no hashes";
-    assert_panics(message, || _ = by_hash.key_hash(b"fig"));
-    // Reached without `by_hash`, which returns `None`.
-    let policy = InternalKeyPolicy::new(OfKeys(POLICY));
+    assert_panics("must return Some in every call", || _ = by_hash.key_hash(b"fig"));
     assert!(policy.by_hash().is_none());
-    assert_panics(message, || _ = policy.hash_may_match(BloomHash::default(), &[]));
+}
+
+/// The hash of a key's first three bytes. A shorter key has none.
+fn prefix_hash<P: HashPolicy>(policy: &P, key: &[u8]) -> Option<BloomHash> {
+    policy.key_hash(key.get(..3)?)
+}
+
+#[test]
+fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_own() {
+    let prefixes = create_filter(POLICY, &["fig", "pea"]);
+    let dynamic: Box<dyn HashPolicy> = Box::new(POLICY);
+    for policy in [
+        &HashedBy::new("example.Prefix3", POLICY, prefix_hash) as &dyn FilterPolicy,
+        &HashedBy::new("example.Prefix3".to_string(), dynamic, prefix_hash),
+        &HashedBy::new("example.Prefix3", &Box::new(std::sync::Arc::new(POLICY)), prefix_hash),
+        &InternalKeyPolicy::new(HashedBy::new("example.Prefix3", POLICY, prefix_hash)),
+    ] {
+        assert_eq!(policy.name(), "example.Prefix3");
+        let filter = create_filter(policy, &["figs....TRAILER", "pears...TRAILER"]);
+        assert_eq!(filter, prefixes);
+        assert!(policy.key_may_match(b"fight...TRAILER", &filter));
+        assert!(!policy.key_may_match(b"apple...TRAILER", &filter));
+    }
+}
+
+/// In whichever order: the function of the outer policy sees the key first.
+#[test]
+fn a_function_may_use_the_hashes_of_another_functions_policy() {
+    fn ignoring_case<P: HashPolicy>(policy: &P, key: &[u8]) -> Option<BloomHash> {
+        policy.key_hash(&key.to_ascii_lowercase())
+    }
+    let prefixes = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
+    let lower_case = HashedBy::new("example.IgnoreCase", POLICY, ignoring_case);
+    for policy in [
+        &HashedBy::new("example.Both", prefixes, ignoring_case) as &dyn FilterPolicy,
+        &HashedBy::new("example.Both", lower_case, prefix_hash),
+    ] {
+        let filter = create_filter(policy, &["Figs"]);
+        assert_eq!(filter, create_filter(POLICY, &["fig"]));
+        assert!(policy.key_may_match(b"fIGHT", &filter) && policy.key_may_match(b"fi", &filter));
+    }
+}
+
+#[test]
+fn keys_without_a_hash_are_in_no_filter_and_always_match() {
+    let policy = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
+    let [short, long] = [b"fi".as_slice(), b"figs"].map(|key| FilterKey::new(&policy, key));
+    assert!(short.hash().is_none() && long.hash().is_some());
+
+    let mut filter = BloomFilter::empty(POLICY.shape(1));
+    let atomic = AtomicBloomFilter::new(POLICY.shape(1));
+    assert!(filter.insert_key(&short) && atomic.insert_key(&short));
+    assert_eq!((filter.count_ones(), atomic.to_filter().count_ones()), (0, 0));
+    assert!(filter.may_match(&short) && atomic.may_match(&short));
+    assert!(!filter.may_match(&long) && !atomic.may_match(&long));
+
+    // LevelDB's reader denies every key of a range with an empty filter before it asks the policy.
+    let no_hashes = [0, 0, 0, 0, 0, 0, 0, 0, 6];
+    assert_eq!(create_filter(&policy, &["fi", ""]), no_hashes);
+    for (mut builder, base_lg) in [
+        (FilterBlockBuilder::new(&policy), 11),
+        (FilterBlockBuilder::with_long_ranges(&policy), 20),
+    ] {
+        builder.add_key(b"fi");
+        builder.add_key(b"");
+        assert_eq!((builder.finished_len(), builder.next_filter_num_keys()), (5, 0));
+        builder.start_block(600_000);
+        let len = builder.finished_len();
+        let reader = FilterBlockReader::new(&policy, builder.finish());
+        assert_eq!(reader.base_lg(), base_lg);
+        assert_eq!(reader.filter(0), Some(&no_hashes[..]));
+        let is_finished_at_once = base_lg == 20;
+        assert_eq!(reader.contents().len(), len + if is_finished_at_once { 13 } else { 0 });
+        let mut matches = [false; 3];
+        reader.keys_may_match(&[0; 3], &[short, long, short], &mut matches);
+        assert_eq!(matches, [true, false, true]);
+        assert!(reader.key_may_match(0, b"fi") && !reader.key_may_match(0, b"figs"));
+        builder.add_key(b"figs");
+        builder.add_key(b"fi");
+        let next = if is_finished_at_once { 2_000 } else { 1 };
+        assert_eq!(builder.next_filter_num_keys(), next);
+        builder.clear();
+        assert_eq!(builder.finish().len(), 5);
+    }
 }

@@ -2,21 +2,14 @@
 //! after the target, which an index of last keys finds.
 
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
-    InternalKeyPolicy, bloom_hash,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy, HashedBy,
+    InternalKeyPolicy,
 };
 
-use crate::common::{OfHashes, drawn};
+use crate::common::drawn;
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10).tuned();
 const ID_LEN: usize = 10;
-
-/// Filters of ids, which begin keys.
-const IDS: OfHashes = OfHashes {
-    key_hash: |key| bloom_hash(&key[..ID_LEN]),
-    create_filter: |ids, dst| POLICY.create_filter_of_hashes(ids, dst),
-    may_match: |id, filter| POLICY.hash_may_match(id, filter),
-};
 
 /// How many of 20,000 ids are lost with an index of each block's first key, and of its last. Each
 /// id has one to four keys, all greater than the id with `lowest` behind it.
@@ -52,8 +45,11 @@ fn num_lost(
 
 #[test]
 fn an_index_of_last_keys_loses_no_prefix_and_no_version_and_an_index_of_first_keys_does() {
+    let of_ids = HashedBy::new("example.Ids", POLICY, |policy: &BloomFilterPolicy, key: &[u8]| {
+        policy.key_hash(&key[..ID_LEN])
+    });
     let of_versions = InternalKeyPolicy::new(POLICY);
-    for policy in [&IDS as &dyn FilterPolicy, &of_versions] {
+    for policy in [&of_ids as &dyn FilterPolicy, &of_versions] {
         for builder in [FilterBlockBuilder::new, FilterBlockBuilder::with_long_ranges] {
             // A number of 8 bytes, as a trailer has.
             let key = |id: &[u8], nth: usize| [id, &(nth as u64).to_be_bytes()].concat();

@@ -1,5 +1,7 @@
 //! Filters as values: inserting keys, joining filters, comparing them and counting bits.
 
+use std::collections::HashSet;
+
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,6 +23,8 @@ fn filters_are_equal_if_their_bytes_are() {
     assert_eq!(BloomFilter::new(filter.as_bytes()).expect("made by a policy"), filter);
     let mut changed = filter.clone();
     assert_eq!(changed, filter);
+    assert!(HashSet::from([filter.clone()]).contains(&changed));
+    assert_eq!(AsRef::<[u8]>::as_ref(&filter), filter.as_bytes());
     changed.insert(b"fig");
     assert_ne!(changed, filter);
     assert_ne!(BloomFilter::empty(POLICY.with_num_probes(7).shape(2)), filter);

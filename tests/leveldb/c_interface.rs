@@ -31,7 +31,7 @@ fn option(name: &str, value: &Path) -> OsString {
 #[ignore = "needs g++ and LevelDB's library"]
 fn the_recipe_for_leveldbs_c_interface_loses_no_key_and_its_filters_are_used() {
     let (_, recipe) = RECIPES.split_once("# LevelDB's C interface\n").unwrap();
-    let (_, recipe) = recipe.split_once("```no_run\n").unwrap();
+    let (_, recipe) = recipe.split_once("```rust,no_run\n").unwrap();
     let (recipe, _) = recipe.split_once("```\n").unwrap();
 
     let dir = TempPath::new();

@@ -34,7 +34,7 @@ impl<P: FilterPolicy> FilterPolicy for OfKeys<P> {
 #[derive(Clone, Copy)]
 pub struct OfHashes {
     pub key_hash: fn(&[u8]) -> BloomHash,
-    pub create_filter: fn(&[BloomHash], &mut Vec<u8>),
+    pub create_filter: fn(&[BloomHash], usize, &mut Vec<u8>),
     pub may_match: fn(BloomHash, &[u8]) -> bool,
 }
 
@@ -48,7 +48,7 @@ impl FilterPolicy for OfHashes {
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.hash_may_match(self.key_hash(key), filter)
+        self.hash_may_match((self.key_hash)(key), filter)
     }
 
     fn by_hash(&self) -> Option<&dyn HashPolicy> {
@@ -57,12 +57,12 @@ impl FilterPolicy for OfHashes {
 }
 
 impl HashPolicy for OfHashes {
-    fn key_hash(&self, key: &[u8]) -> BloomHash {
-        (self.key_hash)(key)
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        Some((self.key_hash)(key))
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
-        (self.create_filter)(hashes, dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        (self.create_filter)(hashes, min_keys, dst);
     }
 
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {

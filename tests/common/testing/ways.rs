@@ -24,7 +24,7 @@ pub fn for_each_filter(
     policy.create_filter(keys, &mut dst);
     see("create_filter", dst.strip_prefix(b"before").expect("appended"));
     dst.truncate(b"before".len());
-    policy.create_filter_of_hashes(&hashes, &mut dst);
+    policy.create_filter_of_hashes(&hashes, 0, &mut dst);
     see("create_filter_of_hashes", dst.strip_prefix(b"before").expect("appended"));
     dst.clear();
     InternalKeyPolicy::new(policy).create_filter(&slices(&internal_keys), &mut dst);
@@ -58,10 +58,12 @@ pub fn for_each_filter(
     let mut union = inserted(some);
     union.union_with(&inserted(others)).expect("the same shape");
     see("union_with", union.as_bytes());
-    let atomic = AtomicBloomFilter::new(shape);
-    for &hash in &hashes {
-        atomic.insert_hash(hash);
+    let (atomic, mut filter) = (AtomicBloomFilter::new(shape), BloomFilter::empty(shape));
+    for key in keys.iter().map(|key| FilterKey::new(&policy, key)) {
+        assert_eq!(atomic.insert_key(&key), filter.insert_key(&key));
+        assert!(atomic.may_match(&key) && filter.may_match(&key));
     }
+    see("insert_key", filter.as_bytes());
     see("AtomicBloomFilter", atomic.to_filter().as_bytes());
 
     // A range without keys has no filter.
@@ -96,7 +98,9 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         ("policy, hash", each(&hashes, |hash| policy.hash_may_match(hash, filter))),
         (
             "InternalKeyPolicy, hash",
-            each(&hashes, |hash| internal_key_policy.hash_may_match(hash, filter)),
+            each(&hashes, |hash| {
+                internal_key_policy.by_hash().expect("hashes").hash_may_match(hash, filter)
+            }),
         ),
         (
             "InternalKeyPolicy",
@@ -111,7 +115,7 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         ("InternalKeyPolicy of loops, batch", &InternalKeyPolicy::new(odd), &internal),
     ] {
         let policy = policy.by_hash().expect("hashes");
-        let hashes: Vec<_> = keys.iter().map(|key| policy.key_hash(key)).collect();
+        let hashes: Vec<_> = keys.iter().filter_map(|key| policy.key_hash(key)).collect();
         for before in [false, true] {
             let ask = |matches: &mut [bool]| policy.hashes_may_match(&hashes, filter, matches);
             answers.push((way, batch(keys.len(), before, ask)));
@@ -130,6 +134,8 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         Ok(filter) => {
             answers.push(("key_may_match", each(keys, |key| filter.key_may_match(key))));
             answers.push(("hash_may_match", each(&hashes, |hash| filter.hash_may_match(hash))));
+            let of_filter_key = |key| filter.may_match(&FilterKey::new(&policy, key));
+            answers.push(("may_match", each(keys, of_filter_key)));
             for before in [false, true] {
                 let ask = |matches: &mut [bool]| filter.keys_may_match(keys, matches);
                 answers.push(("keys_may_match", batch(keys.len(), before, ask)));

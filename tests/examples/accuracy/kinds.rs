@@ -215,7 +215,7 @@ impl Run {
     /// The share of the absent keys that a filter of the present ones matches.
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
         let mut bytes = Vec::new();
-        policy.create_filter_of_hashes(&self.present, &mut bytes);
+        policy.create_filter_of_hashes(&self.present, 0, &mut bytes);
         let filter = BloomFilter::new(bytes).expect("1 to 30 probes");
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);

@@ -14,7 +14,7 @@ use std::{array, env, fs, thread};
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey,
-    HashPolicy, InternalKeyPolicy, hash,
+    InternalKeyPolicy, hash,
 };
 
 /// The policy of user keys. It reads filters of any number of bits per key.
@@ -46,7 +46,7 @@ impl Engine {
 
     fn put(&self, key: Key, entry: Entry) {
         // The key of every entry, deletions included, and before readers can see the entry.
-        self.filter.insert_hash(POLICY.key_hash(&key));
+        self.filter.insert_key(&FilterKey::new(&POLICY, &key));
         self.memtable.write().unwrap().insert(key, entry);
     }
 
@@ -91,9 +91,8 @@ impl Engine {
     }
 
     fn get_in_memtable(&self, key: Key, filter_key: &FilterKey) -> Option<Entry> {
-        let hash = filter_key.hash().expect("Bloom filters need only hashes");
         let entry = || self.memtable.read().unwrap().get(&key).copied();
-        if self.filter.hash_may_match(hash) { entry() } else { None }
+        if self.filter.may_match(filter_key) { entry() } else { None }
     }
 
     /// Moves the memtable to a new table.

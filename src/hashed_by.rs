@@ -1,0 +1,143 @@
+//! Policies with an engine's own function from keys to hashes.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::{BloomHash, FilterPolicy, HashPolicy};
+
+/// Makes another policy's filters under a name of its own, of keys that an engine's function
+/// hashes.
+///
+/// Use it if a comparator ignores parts of keys, for filters of prefixes, or for hashes other than
+/// LevelDB's. The [recipes](crate::recipes#comparators) show each.
+///
+/// The function gets the wrapped policy and a key. It calls the wrapped policy's
+/// [`key_hash`](HashPolicy::key_hash) with whatever stands for the key, or makes a
+/// [`BloomHash`] itself. `None` is for a key that every filter matches and no filter contains, for
+/// example because the key is shorter than a prefix. Keys that the engine regards as equal need
+/// the same answer, in every process and in every version that reads the filters.
+///
+/// ```
+/// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
+/// let policy = HashedBy::new(
+///     "example.IgnoreCaseBloomFilter",
+///     BloomFilterPolicy::new(10).tuned(),
+///     |policy: &BloomFilterPolicy, key: &[u8]| policy.key_hash(&key.to_ascii_lowercase()),
+/// );
+/// let memtable = AtomicBloomFilter::new(policy.policy().shape(4_096));
+/// memtable.insert_key(&FilterKey::new(&policy, b"Key"));
+/// assert!(memtable.may_match(&FilterKey::new(&policy, b"kEY")));
+/// ```
+///
+/// A `HashedBy` can wrap another one, and [`InternalKeyPolicy`](crate::InternalKeyPolicy) goes
+/// around both. Filters without a block need keys that are prepared by
+/// [`FilterKey::new`](crate::FilterKey::new) with the outermost policy of user keys.
+///
+/// Each closure has a type of its own. To name the type, use a function pointer, or wrap first and
+/// then share the policy as a trait object:
+///
+/// ```
+/// use std::sync::Arc;
+/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy, HashedBy};
+///
+/// type HashKey = fn(&BloomFilterPolicy, &[u8]) -> Option<BloomHash>;
+/// struct Options {
+///     policy: HashedBy<BloomFilterPolicy, HashKey>,
+///     shared: Arc<dyn FilterPolicy>,
+/// }
+///
+/// fn prefix_hash(policy: &BloomFilterPolicy, key: &[u8]) -> Option<BloomHash> {
+///     policy.key_hash(key.get(..6)?) // a shorter key always matches
+/// }
+/// let policy = HashedBy::new("example.Prefix6", BloomFilterPolicy::default(), prefix_hash);
+/// let options = Options {
+///     shared: Arc::new(policy.clone()),
+///     policy: HashedBy::new("example.Prefix6", *policy.policy(), prefix_hash),
+/// };
+/// assert_eq!(options.shared.name(), options.policy.name());
+/// ```
+#[derive(Clone)]
+pub struct HashedBy<P, F> {
+    name: Cow<'static, str>,
+    policy: P,
+    hash: F,
+}
+
+impl<P: HashPolicy, F> HashedBy<P, F>
+where
+    F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync,
+{
+    /// Wraps `policy`, which may be a `Box<dyn HashPolicy>`.
+    ///
+    /// The name must differ from LevelDB's, and from the name of any policy that hashes keys
+    /// differently, for example with another prefix length. Otherwise readers misread old filters
+    /// and miss their keys.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'static, str>>, policy: P, hash: F) -> Self {
+        Self { name: name.into(), policy, hash }
+    }
+
+    /// Returns the wrapped policy, for example for the [shape](crate::BloomFilterPolicy::shape) of
+    /// a filter.
+    #[must_use]
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+}
+
+impl<P: HashPolicy, F> FilterPolicy for HashedBy<P, F>
+where
+    F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
+        let hashes: Vec<_> = keys.iter().filter_map(|key| self.key_hash(key)).collect();
+        self.create_filter_of_hashes(&hashes, 0, dst);
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.key_hash(key).is_none_or(|hash| self.hash_may_match(hash, filter))
+    }
+
+    #[inline]
+    fn by_hash(&self) -> Option<&dyn HashPolicy> {
+        Some(self)
+    }
+}
+
+impl<P: HashPolicy, F> HashPolicy for HashedBy<P, F>
+where
+    F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync,
+{
+    #[inline]
+    fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
+        (self.hash)(&self.policy, key)
+    }
+
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        self.policy.create_filter_of_hashes(hashes, min_keys, dst);
+    }
+
+    #[inline]
+    fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
+        self.policy.hash_may_match(hash, filter)
+    }
+
+    fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
+        self.policy.hashes_may_match(hashes, filter, matches);
+    }
+}
+
+/// Shows the name and the wrapped policy.
+impl<P: fmt::Debug, F> fmt::Debug for HashedBy<P, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HashedBy")
+            .field("name", &self.name)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
