@@ -14,9 +14,10 @@ pub use reader::FilterBlockReader;
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
-/// The calls must match the regular expression `add_key* (start_block add_key*)* finish`:
-/// `start_block` with a data block's file offset (after the previous block's 5-byte trailer), then
-/// `add_key` for each entry of the data block. [`FilterBlockReader`] shows the bytes.
+/// For each data block, call `start_block` with its file offset, then `add_key` for each entry. In
+/// the end call `finish`. The offset counts the 5-byte trailers of the blocks before. As a regular
+/// expression, the calls are `add_key* (start_block add_key*)* finish`. [`FilterBlockReader`] shows
+/// the format of the result.
 ///
 /// `start_block` may also follow the last data block, with the offset after it. LevelDB does so. If
 /// the last data block is long, this adds empty filters at the end.
@@ -25,8 +26,8 @@ pub use reader::FilterBlockReader;
 /// filters end up in the next table.
 ///
 /// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
-/// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, every other call but `clear`
-/// and `policy` panics too, because keys may be missing.
+/// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, the methods below panic, too,
+/// because keys may be missing. Only `clear` and `policy` do not.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -45,8 +46,8 @@ pub struct FilterBlockBuilder<P> {
     base_lg: u8,
     has_long_ranges: bool,
     pending: PendingKeys,
-    /// Empty between calls. The policy gets it as `dst`, so a policy that replaces the bytes in
-    /// `dst` loses no filter.
+    /// Empty between calls. The policy appends to it, not to `result`, so that a policy that
+    /// replaces what it is given destroys no finished filter.
     filter: Vec<u8>,
     /// The finished filters.
     result: Vec<u8>,
@@ -111,12 +112,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   been built, the range is fixed. If the first 512 KiB of the file hold no keys, the
     ///   range stays at 512 KiB.
     /// - **Length.** A filter of fewer than 2,000 keys, such as the last filter of a table, is as
-    ///   long as a filter of 2,000 keys. So every filter takes at least 2.5 KB at 10 bits per key.
+    ///   long as a filter of 2,000 keys. So every filter takes about 2.5 KB or more at 10 bits per
+    ///   key.
     /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
     ///
-    /// Length and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
+    /// The last two rules need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
     /// repeated keys count each time, and small filters are short, so they match many absent keys
     /// that end in a counter.
     ///
@@ -130,7 +132,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Starts a data block at `block_offset` in the file, for the keys added next. The offset is
-    /// the data block's place in the file as it is stored, after compression.
+    /// the data block's place in the file as it is stored, after compression. So a table that is
+    /// written anew needs a new filter block, even if it has the same keys.
     ///
     /// If the offset is in a later range, this builds the filter of the pending keys, in the time
     /// that the policy needs. It also adds a 4-byte offset for each range, so a wrong, huge
@@ -174,11 +177,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// Add the key of every entry, also of deletions and merge operands. Otherwise a lookup would
     /// skip the table and find an older, outdated value. A range deletion affects keys that are not
-    /// in the filter, so consult range deletions before the filter.
+    /// in the filter, so consult a table's range deletions before its filter.
     ///
     /// # Panics
     ///
     /// If the policy panics, or if an earlier call panicked.
+    #[doc(alias = "tombstone")]
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
         // Another version of a key needs no room. LevelDB's own ranges count each version.
@@ -189,8 +193,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Returns the length in bytes of the filter block without the pending keys' filter. Takes
     /// constant time.
     ///
-    /// Engines that limit the size of tables add the pending filter, which with long ranges may be
-    /// the table's only filter:
+    /// An engine that limits the size of tables adds the length of the pending keys' filter, which
+    /// with long ranges may be the table's only filter:
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -259,8 +263,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Builds the filter of the pending keys, and returns the whole filter block, which takes 5
-    /// bytes for a table without keys. The builder is then ready for the next table. Takes the time
-    /// that the policy needs, and time linear in the length of the block.
+    /// bytes for a table without keys. The builder is then ready for the next table. The vector's
+    /// capacity can exceed its length. Takes the time that the policy needs, and time linear in the
+    /// length of the block.
     ///
     /// # Panics
     ///

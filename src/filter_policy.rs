@@ -23,20 +23,17 @@ pub(crate) const BY_HASH_RULE: &str =
 ///
 /// # Wrappers
 ///
-/// If the engine's comparator ignores parts of a key, [wrap a policy](crate::recipes#comparators)
-/// in a policy that normalises keys, under a name of the engine's own. An
-/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) goes around that wrapper, not inside it.
-/// Functions without a policy, such as [`bloom_hash`](crate::bloom_hash), need keys that are
-/// already normalised.
+/// If only the hash of keys differs, for example because the engine's comparator ignores parts of a
+/// key, wrap a policy in [`HashedBy`](crate::HashedBy). An
+/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) goes around the wrapper, not inside it.
 ///
-/// A wrapper may implement [`HashPolicy`] itself if its filters depend only on a hash of each key.
-/// It may forward [`by_hash`](Self::by_hash) only if it passes every key on unchanged. Otherwise
-/// the inner policy would hash keys that are not normalised, and lookups would miss keys.
+/// A wrapper of your own may forward [`by_hash`](Self::by_hash) only if it passes every key on
+/// unchanged. Otherwise the inner policy would hash other keys, and lookups would miss keys.
 pub trait FilterPolicy: Send + Sync {
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
     ///
-    /// If the policy's bytes or its view of keys change, change the name. Otherwise readers misread
-    /// old filters and miss their keys.
+    /// If the policy's bytes change, or which part of a key counts, change the name. Otherwise
+    /// readers misread old filters and miss their keys.
     fn name(&self) -> &str;
 
     /// Appends a filter for `keys` to `dst`, and leaves the bytes already there unchanged.
@@ -53,7 +50,7 @@ pub trait FilterPolicy: Send + Sync {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Returns this policy as a [`HashPolicy`] if it needs only hashes of keys. Must always return
-    /// `Some` or always `None`, otherwise builders panic. Returns `None` unless overridden.
+    /// `Some` or always `None`, otherwise builders may panic. Returns `None` unless overridden.
     ///
     /// With hashes, builders keep 4 bytes per key, and a lookup in many tables hashes its key only
     /// once.
@@ -115,8 +112,10 @@ pub trait HashPolicy: Send + Sync {
 /// A key to look up in many tables, hashed once if their policy needs only hashes.
 ///
 /// Create it with the readers' own policy. Another policy may hash differently or expect another
-/// form of key, and lookups would miss keys. A `FilterKey` borrows the key, not the policy. For
-/// many keys at once, use [`keys_may_match`](crate::FilterBlockReader::keys_may_match).
+/// form of key, and lookups would miss keys. Policies that differ only in their bits per key hash
+/// alike, so any of them will do for tables of different levels. A `FilterKey` borrows the key, not
+/// the policy. For many keys at once, use
+/// [`keys_may_match`](crate::FilterBlockReader::keys_may_match).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};

@@ -12,17 +12,18 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// A filter beside a memtable. Any number of threads can insert keys and look them up without a
 /// lock.
 ///
-/// Insert a key here before it goes into the memtable. Then the lock or release store that shows
-/// the key to readers also shows its bits. A lookup during the insert may answer either way.
+/// Insert a key here before it goes into the memtable. Whatever then makes the key visible to
+/// readers, such as unlocking the memtable or a release store, makes its bits visible as well. A
+/// lookup during the insert may answer either way.
 ///
 /// Insert every entry's key, deletions included, as [for a
-/// table](crate::FilterBlockBuilder::add_key). After a `false`, the engine looks in older tables,
-/// and would find an outdated value.
+/// table](crate::FilterBlockBuilder::add_key). At a flush, replace filter and memtable together,
+/// for example in one `Arc`, and keep the old pair until its table is open. [The
+/// recipe](crate::recipes#a-memtables-filter) shows a memtable.
 ///
-/// The methods that take a key use its [`bloom_hash`]. If the tables' policy hashes keys in its own
-/// way, for example because it normalises them, insert and look up the [policy's
-/// hashes](crate::recipes#filters-without-a-block-under-a-wrapped-policy). Otherwise lookups miss
-/// keys.
+/// [`insert_key`](Self::insert_key) and [`may_match`](Self::may_match) hash keys as the tables'
+/// policy does. The other methods use the [`bloom_hash`] of whole keys, so under a policy that
+/// hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), lookups would miss keys.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ use crate::{BloomHash, bloom_hash};
 /// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).
 ///
 /// **Few keys.** Filters of fewer than 2,000 keys match many absent counters. So size small filters
-/// for 2,000 keys, as the example does ([rates](crate::recipes#one-filter-for-each-table)).
+/// for 2,000 keys, as the example does ([rates](crate::recipes#filters-without-a-block)).
 ///
 /// **Numbers in decimal digits.** In filters of more than about 20,000 keys, many such keys have
 /// the same hash, so absent numbers match far more often. Split the keys between smaller filters,
@@ -46,6 +46,10 @@ impl BloomFilterBuilder {
     }
 
     /// Creates an empty builder with room for `num_keys` keys, 4 bytes each.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow" if a `Vec` cannot be so long.
     #[must_use]
     pub fn with_capacity(num_keys: usize) -> Self {
         Self { hashes: Vec::with_capacity(num_keys) }
@@ -53,7 +57,7 @@ impl BloomFilterBuilder {
 
     /// Adds a user key by its [`bloom_hash`]. Equal keys count each time, as in
     /// [`create_filter`](crate::FilterPolicy::create_filter). Under a policy that [hashes keys in
-    /// its own way](crate::recipes#filters-without-a-block-under-a-wrapped-policy), add its hashes.
+    /// its own way](crate::recipes#filters-without-a-block), add its hashes.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));

@@ -39,7 +39,7 @@ pub struct BloomFilterPolicy {
     /// Thousandths of a bit per key.
     millibits_per_key: u64,
     rule: ShapeRule,
-    /// A filter of at least one key counts at least this many.
+    /// A filter of a key or more is sized for at least so many keys.
     min_keys: usize,
     name: &'static str,
 }
@@ -69,8 +69,8 @@ impl BloomFilterPolicy {
     /// Creates a policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
-    /// number of keys. See the [rates for 4 to 16 bits](crate::recipes#bits-per-key).
-    /// Mirrors `NewBloomFilterPolicy`.
+    /// number of keys. Numbers above 2<sup>64</sup> / 1,000 count as that number. See the [rates for
+    /// 4 to 16 bits](crate::recipes#bits-per-key). Mirrors `NewBloomFilterPolicy`.
     #[doc(alias("NewBloomFilterPolicy", "bits_per_key"))]
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
@@ -142,20 +142,20 @@ impl BloomFilterPolicy {
     /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01 for 1%, of
     /// filters of `num_keys` random keys. The policy has about the fewest bits per key.
     ///
-    /// Filters of 100 keys or more are mostly within a tenth of the rate. Filters of fewer keys
-    /// can match up to 1.5 times as often. [The recipe](crate::recipes#bits-per-key) says how often
-    /// filters of other sizes match. At low rates, digits and counters can match hundreds of times
-    /// as often, for example ten digits in UTF-16 at 0.01%. Try the policy with your own keys.
+    /// Filters of 100 keys or more mostly have 0.9 to 1.1 times the rate, and filters of fewer keys
+    /// can have 1.5 times the rate. At low rates, digits and counters can match far more often, so
+    /// try the policy with your own keys.
     ///
-    /// For fewer than 2,000 keys, the policy has the bits per key that 2,000 keys need. If fewer
-    /// keys need more bits, [`with_min_keys`](Self::with_min_keys) lengthens their filters. Filters
-    /// of very few keys can match far less than `rate`, because no filter is below 8 bytes.
+    /// For fewer than 2,000 keys and a rate of 0.0001% or more, the policy has the bits per key that
+    /// 2,000 keys need, so that you can also use it for larger filters. Where that is too few, the
+    /// policy already sets [`with_min_keys`](Self::with_min_keys), which makes small filters longer.
+    /// Filters of very few keys can match far less than `rate`, because no filter is below 8 bytes.
     ///
-    /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it,
-    /// because a share `num_keys / 2^32` of absent keys [has the hash of a present
-    /// key](https://github.com/facebook/rocksdb/pull/6317). A rate just above that share can need
-    /// thousands of bits per key, so [the recipe](crate::recipes#bits-per-key) sets a limit. Takes
-    /// tens of microseconds.
+    /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it.
+    /// No filter can go below the share of absent keys that [have the hash of a present
+    /// key](https://github.com/facebook/rocksdb/pull/6317), which is `num_keys / 2^32`. A rate just
+    /// above that share can need thousands of bits per key, so [the
+    /// recipe](crate::recipes#bits-per-key) sets a limit. Takes tens of microseconds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -163,7 +163,7 @@ impl BloomFilterPolicy {
     /// assert!((9_900..10_300).contains(&policy.millibits_per_key()));
     /// assert_eq!(BloomFilterPolicy::for_false_positive_rate(0.001, 10_000_000), None);
     /// ```
-    #[doc(alias = "false positive")]
+    #[doc(alias("fpr", "false positive rate"))]
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
         let shaping::TunedSize { millibits_per_key, min_keys } =

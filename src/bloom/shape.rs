@@ -31,7 +31,7 @@ impl BloomFilterShape {
     /// Describes filters of a given length in bytes, the byte for the number of probes included.
     ///
     /// Some lengths are bad for keys that end in a counter, for example 64 KiB. For a filter with a
-    /// budget in bytes, [let a tuned policy choose](crate::recipes#a-memtables-budget).
+    /// budget in bytes, [let a tuned policy choose](crate::recipes#a-memtables-filter).
     ///
     /// ```
     /// use leveldb_filter::{AtomicBloomFilter, BloomFilterShape};
@@ -68,7 +68,7 @@ impl BloomFilterShape {
         self.num_bytes + 1
     }
 
-    /// Returns the number of bits, a multiple of 8.
+    /// Returns the number of bits, a multiple of 8, or `u64::MAX` if there are more.
     #[must_use]
     pub const fn num_bits(&self) -> u64 {
         // No filter is so long, but a policy's shape may have 2^64 bits.

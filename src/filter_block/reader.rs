@@ -19,9 +19,10 @@ use crate::{BloomHash, FilterKey, FilterPolicy};
 ///
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
 /// corrupt filter may reject keys that it contains. If the checksum is wrong, read the table
-/// without filters. Readers never panic, overflow or allocate on any bytes. Lookups in malformed
-/// parts answer `true`. LevelDB differs in two cases. There a `base_lg` of 64 or more is undefined,
-/// and a lookup at equal offsets outside the filters answers `false`.
+/// without filters. Readers never panic, overflow or allocate on any bytes. If the block or a
+/// filter's offsets are malformed, lookups answer `true`. LevelDB differs in two cases. With a
+/// `base_lg` of 64 or more its behaviour is undefined. If a filter's two offsets are equal but lie
+/// beyond the filters, it answers `false`.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
@@ -63,6 +64,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// keys finds that block, as LevelDB's index does. An index of first keys may find the block
     /// before, and that block's filter may lack the key. In a table with [one
     /// filter](Self::num_filters), any data block's offset will do.
+    ///
+    /// The answer is for this key alone. A scan, or a seek to the next key, must open the table
+    /// whatever the answer is, because the table may contain the key after it.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
@@ -71,7 +75,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is looked up in
     /// several tables. Create the key with this reader's policy. Looks up the hash if the
-    /// `FilterKey` has one and the policy uses hashes, otherwise the key.
+    /// `FilterKey` has a hash and the policy uses hashes, otherwise the key.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
@@ -85,7 +89,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// looked up together, by the policy's
     /// [`hashes_may_match`](crate::HashPolicy::hashes_may_match) if the policy has hashes. So pass
     /// keys in the table's order. The answers are right in any order. Leave out keys that need no
-    /// lookup in this table, such as keys after the last data block and keys found in newer tables.
+    /// lookup in this table, such as keys that a newer table contained, and keys after the last data
+    /// block, unless a range deletion covers them.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
@@ -150,8 +155,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Returns the filter for the data block at `block_offset`, as the policy built it.
     ///
     /// Returns `None` after the last filter, or if the block or the filter's offsets are malformed.
-    /// Then the data block may contain any key. Returns empty bytes if no data block starts in the
-    /// range, even if an earlier data block reaches into the range. Takes constant time.
+    /// Then the data block may contain any key. Returns empty bytes for a range in which no data
+    /// block starts, and a Bloom filter of empty bytes matches nothing. Takes constant time.
     #[inline]
     #[must_use]
     pub fn filter(&self, block_offset: u64) -> Option<&[u8]> {
