@@ -16,6 +16,7 @@ mod format {
     mod hash_policies;
     mod hashing;
     mod index;
+    mod links;
     mod long_ranges;
     mod lookups;
     mod min_keys;
