@@ -28,6 +28,12 @@ const DEFINITIONS: [&str; 8] = [
     "tuned() is BloomFilterPolicy::new(10).tuned().",
 ];
 
+/// What directories of sound databases may hold.
+const UNREADABLE: [&str; 2] = [
+    "A table that LevelDB never finished, or no longer needs, stays in its directory until the",
+    "database is next opened. A table that it no longer needs counts above.",
+];
+
 #[derive(Default)]
 pub(crate) struct Report {
     num_tables: usize,
@@ -136,12 +142,18 @@ impl Report {
                 vec![("these filters", 19, today), ("tuned(), long ranges", 23, tuned)]
             }
             _ if self.num_without > 0 => vec![("tuned(), long ranges", 23, &self.without)],
-            _ => return lines,
+            _ => vec![],
         };
-        lines.push(String::new());
-        lines.extend(table(&columns));
-        lines.push(String::new());
-        lines.extend(DEFINITIONS.map(Into::into));
+        if !columns.is_empty() {
+            lines.push(String::new());
+            lines.extend(table(&columns));
+            lines.push(String::new());
+            lines.extend(DEFINITIONS.map(Into::into));
+        }
+        if self.num_unread > 0 {
+            lines.push(String::new());
+            lines.extend(UNREADABLE.map(Into::into));
+        }
         lines
     }
 
