@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 use std::sync::RwLock;
@@ -22,6 +22,7 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10).tuned();
 const MEMTABLE_KEYS: usize = 10_000; // With more keys, the memtable's filter is less accurate.
 const ENTRY_LEN: usize = 8 + 8 + 96;
 const BLOCK_LEN: usize = 36 * ENTRY_LEN; // about 4 KiB
+const SEED: u32 = u32::MAX; // of checksums. With 0, a zeroed file would be an empty table.
 static NUM_READS: AtomicUsize = AtomicUsize::new(0); // of data blocks
 
 type Key = [u8; 8];
@@ -30,57 +31,60 @@ type Entry = Option<Value>; // `None` for a deletion
 /// Takes internal keys, and builds filters of their user keys.
 type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy>>;
 
+/// Entries, and a filter of their keys. A flush replaces both together, so a real engine keeps them
+/// in one `Arc`.
+struct Memtable {
+    filter: AtomicBloomFilter,
+    entries: RwLock<BTreeMap<Key, Entry>>,
+}
+
+impl Memtable {
+    fn new() -> Self {
+        let filter = AtomicBloomFilter::new(POLICY.shape(MEMTABLE_KEYS));
+        Self { filter, entries: RwLock::default() }
+    }
+
+    fn get(&self, key: Key, filter_key: &FilterKey) -> Option<Entry> {
+        let entry = || self.entries.read().unwrap().get(&key).copied();
+        if self.filter.may_match(filter_key) { entry() } else { None }
+    }
+}
+
 /// There is no log, so a crash loses the memtable.
 struct Engine {
     dir: PathBuf,
-    filter: AtomicBloomFilter, // of the memtable's keys
-    memtable: RwLock<BTreeMap<Key, Entry>>,
+    memtable: Memtable,
     tables: Vec<Table>, // the newest last
 }
 
 impl Engine {
-    fn new(dir: &Path) -> Self {
-        let filter = AtomicBloomFilter::new(POLICY.shape(MEMTABLE_KEYS));
-        Self { dir: dir.into(), filter, memtable: RwLock::default(), tables: Vec::new() }
-    }
-
     fn put(&self, key: Key, entry: Entry) {
         // The key of every entry, deletions included, and before readers can see the entry.
-        self.filter.insert_key(&FilterKey::new(&POLICY, &key));
-        self.memtable.write().unwrap().insert(key, entry);
+        self.memtable.filter.insert_key(&FilterKey::new(&POLICY, &key));
+        self.memtable.entries.write().unwrap().insert(key, entry);
     }
 
     fn get(&self, key: Key) -> Option<Value> {
         let filter_key = FilterKey::new(&POLICY, &key); // hashed once for all tables
-        let mut entry = self.get_in_memtable(key, &filter_key);
-        for table in self.tables.iter().rev() {
-            if entry.is_some() {
-                break;
-            }
-            let Some(offset) = table.block_offset(key) else { continue };
-            if table.filters.may_match(offset, &filter_key) {
-                entry = table.read(offset, key);
-            }
-        }
-        entry.flatten()
+        let get_in_table = |table: &Table| {
+            let offset = table.block_offset(key)?;
+            table.filters.may_match(offset, &filter_key).then(|| table.read(offset, key))?
+        };
+        let get_in_tables = || self.tables.iter().rev().find_map(get_in_table);
+        self.memtable.get(key, &filter_key).or_else(get_in_tables).flatten()
     }
 
     /// Looks up many keys, in ascending order.
     fn multi_get(&self, keys: &[Key]) -> Vec<Option<Value>> {
         let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
-        let lookups = keys.iter().zip(&filter_keys);
-        let mut entries: Vec<_> =
-            lookups.map(|(&key, filter_key)| self.get_in_memtable(key, filter_key)).collect();
+        let get = |(&key, filter_key)| self.memtable.get(key, filter_key);
+        let mut entries: Vec<_> = keys.iter().zip(&filter_keys).map(get).collect();
         for table in self.tables.iter().rev() {
             // Without keys that are found already, and keys after the table's last key.
-            let (mut wanted, mut offsets, mut of_table) = (Vec::new(), Vec::new(), Vec::new());
-            for i in (0..keys.len()).filter(|&i| entries[i].is_none()) {
-                if let Some(offset) = table.block_offset(keys[i]) {
-                    wanted.push(i);
-                    offsets.push(offset);
-                    of_table.push(filter_keys[i]);
-                }
-            }
+            let missing = (0..keys.len()).filter(|&i| entries[i].is_none());
+            let with_offset = |i| Some((i, table.block_offset(keys[i])?));
+            let (wanted, offsets): (Vec<_>, Vec<_>) = missing.filter_map(with_offset).unzip();
+            let of_table: Vec<_> = wanted.iter().map(|&i| filter_keys[i]).collect();
             let mut matches = vec![false; wanted.len()];
             table.filters.keys_may_match(&offsets, &of_table, &mut matches);
             for (n, i) in wanted.into_iter().enumerate().filter(|(n, _)| matches[*n]) {
@@ -90,60 +94,67 @@ impl Engine {
         entries.into_iter().map(Option::flatten).collect()
     }
 
-    fn get_in_memtable(&self, key: Key, filter_key: &FilterKey) -> Option<Entry> {
-        let entry = || self.memtable.read().unwrap().get(&key).copied();
-        if self.filter.may_match(filter_key) { entry() } else { None }
-    }
-
-    /// Moves the memtable to a new table.
+    /// Moves the memtable to a new table. After an error, all entries are still in the memtable.
     fn flush(&mut self, filters: &mut Builder) -> io::Result<()> {
-        filters.clear(); // An error may have left an earlier table unfinished.
-        let memtable = self.memtable.get_mut().unwrap();
-        let sequence = self.tables.len() as u64;
-        let path = self.dir.join(sequence.to_string());
-        let (mut file, mut offset) = (BufWriter::new(File::create(&path)?), 0);
-        for (user_key, entry) in memtable.iter() {
-            if offset % BLOCK_LEN == 0 {
-                filters.start_block(offset as u64);
+        filters.clear(); // In an engine that writes block by block, an error may have left keys.
+        let (sequence, mut data) = (self.tables.len() as u64, Vec::new());
+        for (user_key, entry) in self.memtable.entries.get_mut().unwrap() {
+            if data.len() % BLOCK_LEN == 0 {
+                filters.start_block(data.len() as u64);
             }
             let trailer = sequence << 8 | u64::from(entry.is_some());
             let internal_key = [*user_key, trailer.to_le_bytes()].concat();
             filters.add_key(&internal_key);
-            file.write_all(&internal_key)?;
-            file.write_all(&entry.unwrap_or([0; 96]))?;
-            offset += ENTRY_LEN;
+            data.extend(internal_key);
+            data.extend(entry.unwrap_or([0; 96]));
         }
-        file.into_inner()?.sync_all()?;
-        let filters = filters.finish();
-        let checksum = hash(&filters, 0).to_le_bytes(); // LevelDB's checksum is CRC-32C
-        fs::write(path.with_extension("filters"), [&checksum, &filters[..]].concat())?;
+        let path = self.dir.join(sequence.to_string());
+        let (mut file, mut checksum) = (File::create(&path)?, SEED);
+        for part in [data, filters.finish()] {
+            checksum = hash(&part, checksum); // LevelDB has a CRC-32C in each block.
+            let len = (part.len() as u64).to_le_bytes();
+            file.write_all(&[&len[..], &checksum.to_le_bytes(), &part].concat())?;
+        }
+        file.sync_all()?;
         self.tables.push(Table::open(&path)?);
-        memtable.clear();
-        self.filter = AtomicBloomFilter::new(POLICY.shape(MEMTABLE_KEYS));
+        self.memtable = Memtable::new(); // Only now, when lookups find the entries in the table.
         Ok(())
     }
 }
 
-/// A file of data blocks, and beside it a file of a checksum and the filter block. LevelDB has all
-/// in one file. An entry of a data block is an internal key and a value.
+/// A file of two parts: data blocks, whose entries are internal keys and values, and the filter
+/// block. A part begins with its length and its checksum, so damaged filters cannot hide where the
+/// data ends. An engine that writes block by block fills in length and checksum last. The filters'
+/// checksum continues the data's checksum, so another table's filters do not fit. No checksum tells
+/// that the builder missed a key, or that the whole file is another table's.
 struct Table {
-    data: Vec<u8>,   // A real engine would read a block when it needs it.
+    data: Vec<u8>,   // A real engine would read and verify a block when it needs it.
     index: Vec<Key>, // the last user key of each data block
     filters: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
 }
 
 impl Table {
+    /// Fails if the data or its length is damaged, because keys could be missing. If only filters
+    /// are damaged or missing, the table has no filters.
     fn open(path: &Path) -> io::Result<Self> {
-        let data = fs::read(path)?;
+        let file = fs::read(path)?;
+        let part = Self::part(&file, SEED).filter(|(data, ..)| data.len() % ENTRY_LEN == 0);
+        let (data, checksum, rest) = part.ok_or(io::ErrorKind::InvalidData)?;
+        // Damaged filters could reject present keys. An empty filter block rejects no key.
+        let (filters, ..) = Self::part(rest, checksum).unwrap_or_default();
         let last_key = |block: &[u8]| array::from_fn(|i| block[block.len() - ENTRY_LEN + i]);
         let index = data.chunks(BLOCK_LEN).map(last_key).collect();
-        let filters = fs::read(path.with_extension("filters"))?;
-        let filters = match filters.split_first_chunk() {
-            Some((checksum, block)) if *checksum == hash(block, 0).to_le_bytes() => block.to_vec(),
-            // Damaged filters could reject present keys. An empty filter block rejects no key.
-            _ => Vec::new(),
-        };
-        Ok(Self { data, index, filters: FilterBlockReader::new(POLICY, filters) })
+        let filters = FilterBlockReader::new(POLICY, filters.to_vec());
+        Ok(Self { data: data.to_vec(), index, filters })
+    }
+
+    /// Returns a file's first part, its checksum and the rest. `None` if the part is damaged.
+    fn part(file: &[u8], seed: u32) -> Option<(&[u8], u32, &[u8])> {
+        let (len, rest) = file.split_first_chunk()?;
+        let (stored, rest) = rest.split_first_chunk()?;
+        let (part, rest) = rest.split_at_checked(u64::from_le_bytes(*len).try_into().ok()?)?;
+        let checksum = hash(part, seed);
+        (checksum.to_le_bytes() == *stored).then_some((part, checksum, rest))
     }
 
     /// The offset of the data block that has the first entry at or after `key`. `None` if all keys
@@ -189,13 +200,16 @@ fn run(dir: &Path) -> io::Result<bool> {
     let recommended = FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(POLICY));
     let mut is_right = true;
     for (name, builder) in [("as LevelDB", leveldb), ("as recommended", recommended)] {
-        let mut engine = Engine::new(dir);
+        let mut engine = Engine { dir: dir.into(), memtable: Memtable::new(), tables: Vec::new() };
         fill(&mut engine, &written, builder)?;
         is_right &= check(&engine, name, &written, &absent)?;
-        let path = dir.join("0.filters");
-        fs::write(&path, vec![0; fs::read(&path)?.len()])?; // as a crash may leave it
-        engine.tables[0] = Table::open(&dir.join("0"))?;
-        is_right &= check(&engine, "  one block zeroed", &written, &absent)?;
+        let path = dir.join("0");
+        let mut file = fs::read(&path)?;
+        let start = file.len() - engine.tables[0].filters.contents().len();
+        file[start..][..4096].fill(0); // as a crash may leave it
+        fs::write(&path, file)?;
+        engine.tables[0] = Table::open(&path)?;
+        is_right &= check(&engine, "  one page zeroed", &written, &absent)?;
     }
     writeln!(io::stdout(), "{}", if is_right { "no key lost" } else { "keys lost" })?;
     Ok(is_right)
