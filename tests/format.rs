@@ -21,6 +21,7 @@ mod format {
     mod lookups;
     mod min_keys;
     mod mutating;
+    mod random_engine;
     mod recipes;
     mod threads;
 }

@@ -23,13 +23,20 @@ pub(super) fn add_and_finish(
     builder: &mut FilterBlockBuilder<impl FilterPolicy>,
     blocks: &DataBlocks,
 ) -> Vec<u8> {
+    add(builder, blocks);
+    builder.finish()
+}
+
+pub(super) fn add(
+    builder: &mut FilterBlockBuilder<impl FilterPolicy>,
+    blocks: &[(u64, Vec<Vec<u8>>)],
+) {
     for (block_offset, keys) in blocks {
         builder.start_block(*block_offset);
         for key in keys {
             builder.add_key(key);
         }
     }
-    builder.finish()
 }
 
 /// Builds the oracle's block, with filters of what `user_key` returns for each key. With long

@@ -58,8 +58,12 @@ fn a_policy_that_gives_hashes_only_now_and_then_panics_at_its_filter() {
 }
 
 /// The hash of a key's first three bytes. A shorter key has none.
-fn prefix_hash<P: HashPolicy>(policy: &P, key: &[u8]) -> Option<BloomHash> {
+pub(super) fn prefix_hash<P: HashPolicy>(policy: &P, key: &[u8]) -> Option<BloomHash> {
     policy.key_hash(key.get(..3)?)
+}
+
+pub(super) fn ignoring_case<P: HashPolicy>(policy: &P, key: &[u8]) -> Option<BloomHash> {
+    policy.key_hash(&key.to_ascii_lowercase())
 }
 
 #[test]
@@ -83,9 +87,6 @@ fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_o
 /// In whichever order: the function of the outer policy sees the key first.
 #[test]
 fn a_function_may_use_the_hashes_of_another_functions_policy() {
-    fn ignoring_case<P: HashPolicy>(policy: &P, key: &[u8]) -> Option<BloomHash> {
-        policy.key_hash(&key.to_ascii_lowercase())
-    }
     let prefixes = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
     let lower_case = HashedBy::new("example.IgnoreCase", POLICY, ignoring_case);
     for policy in [
