@@ -79,30 +79,23 @@ impl<P: FilterPolicy> FilterPolicy for InternalKeyPolicy<P> {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct UserPolicy<P>(P);
 
-impl<P: FilterPolicy> UserPolicy<P> {
-    #[inline]
-    fn by_hash(&self) -> &dyn HashPolicy {
-        self.0.by_hash().expect(BY_HASH_RULE)
-    }
-}
-
 impl<P: FilterPolicy> HashPolicy for UserPolicy<P> {
     #[inline]
     fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
-        self.by_hash().key_hash(extract_user_key(key))
+        self.0.by_hash().expect(BY_HASH_RULE).key_hash(extract_user_key(key))
     }
 
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
-        self.by_hash().create_filter_of_hashes(hashes, min_keys, dst);
+        self.0.by_hash().expect(BY_HASH_RULE).create_filter_of_hashes(hashes, min_keys, dst);
     }
 
     #[inline]
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {
-        self.by_hash().hash_may_match(hash, filter)
+        self.0.by_hash().expect(BY_HASH_RULE).hash_may_match(hash, filter)
     }
 
     fn hashes_may_match(&self, hashes: &[BloomHash], filter: &[u8], matches: &mut [bool]) {
-        self.by_hash().hashes_may_match(hashes, filter, matches);
+        self.0.by_hash().expect(BY_HASH_RULE).hashes_may_match(hashes, filter, matches);
     }
 }
 

@@ -15,7 +15,6 @@ mod format {
     mod golden;
     mod hash_policies;
     mod hashing;
-    mod index;
     mod links;
     mod long_ranges;
     mod lookups;

@@ -141,7 +141,10 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         matches: &mut [bool],
     ) {
         match self.policy.by_hash() {
-            Some(policy) if copy_hashes(keys, hashes) => {
+            Some(policy) if keys.iter().all(|key| key.hash().is_some()) => {
+                for (slot, key) in hashes.iter_mut().zip(keys) {
+                    *slot = key.hash().unwrap_or_default(); // each key has one
+                }
                 policy.hashes_may_match(hashes, filter, matches);
             }
             _ => {
@@ -205,15 +208,6 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     pub const fn contents(&self) -> &B {
         &self.contents
     }
-}
-
-/// Copies the hashes of keys, and returns whether each key has one.
-fn copy_hashes(keys: &[FilterKey], hashes: &mut [BloomHash]) -> bool {
-    for (key, slot) in keys.iter().zip(hashes) {
-        let Some(hash) = key.hash() else { return false };
-        *slot = hash;
-    }
-    true
 }
 
 /// Shows no bytes of the block.

@@ -84,21 +84,6 @@ fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_o
     }
 }
 
-/// In whichever order: the function of the outer policy sees the key first.
-#[test]
-fn a_function_may_use_the_hashes_of_another_functions_policy() {
-    let prefixes = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
-    let lower_case = HashedBy::new("example.IgnoreCase", POLICY, ignoring_case);
-    for policy in [
-        &HashedBy::new("example.Both", prefixes, ignoring_case) as &dyn FilterPolicy,
-        &HashedBy::new("example.Both", lower_case, prefix_hash),
-    ] {
-        let filter = create_filter(policy, &["Figs"]);
-        assert_eq!(filter, create_filter(POLICY, &["fig"]));
-        assert!(policy.key_may_match(b"fIGHT", &filter) && policy.key_may_match(b"fi", &filter));
-    }
-}
-
 #[test]
 fn keys_without_a_hash_are_in_no_filter_and_always_match() {
     let policy = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
