@@ -4,6 +4,7 @@ use leveldb_filter::BloomFilterPolicy;
 use proptest::prelude::*;
 
 use crate::common::strategies::config;
+use crate::common::terminal::grouped;
 
 /// The bytes and probes of a tuned filter; asserts that its length is LevelDB's or hardly less.
 #[track_caller]
@@ -18,42 +19,80 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
 
 /// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, at
 /// 65,536 bits and bytes, and of the most bits. The last two rows show how third probes meet.
-#[rustfmt::skip]
-const SHAPES: [(usize, usize, usize, u8); 18] = [
-    (1, 10_000, 7, 4), (14, 10_000, 18, 6), (28, 10_000, 35, 6), (41, 10_000, 49, 6),
-    (96, 10_000, 117, 6), (150, 10_000, 185, 6), (4_000, 10_300, 5_149, 6),
-    (4_000, 11_000, 5_497, 8), (100, 1_000, 13, 1), (205, 20_000, 511, 11),
-    (1_000, 10_000, 1_249, 6), (6_553, 10_000, 8_179, 6), (20_000, 10_000, 24_989, 6),
-    (52_429, 10_000, 65_509, 8), (150_000, 10_000, 187_499, 8),
-    (10_000_000, 20_000, 24_999_997, 13), (7_948, 10_000, 9_931, 6),
+const SHAPES: &[(usize, usize, usize, u8)] = &[
+    (1, 10_000, 7, 4),
+    (14, 10_000, 18, 6),
+    (28, 10_000, 35, 6),
+    (41, 10_000, 49, 6),
+    (96, 10_000, 117, 6),
+    (150, 10_000, 185, 6),
+    (4_000, 10_300, 5_149, 6),
+    (4_000, 11_000, 5_497, 8),
+    (100, 1_000, 13, 1),
+    (205, 20_000, 511, 11),
+    (1_000, 10_000, 1_249, 6),
+    (6_553, 10_000, 8_179, 6),
+    (20_000, 10_000, 24_989, 6),
+    (52_429, 10_000, 65_509, 8),
+    (150_000, 10_000, 187_499, 8),
+    (10_000_000, 20_000, 24_999_997, 13),
+    (7_948, 10_000, 9_931, 6),
     (4_852_608, 10_000, 6_065_759, 8),
 ];
 
 /// Wanted rate, keys, the millibits per key, and the bytes of a filter of so many keys.
-#[rustfmt::skip]
-const SIZES: [(f64, usize, usize, usize); 9] = [
-    (0.97, 1_000, 289, 38), (0.64, 64, 981, 10), (0.2, 1, 3_385, 8), (0.001, 10, 14_465, 28),
-    (5.2e-7, 100, 111_665, 2_594), (5.2e-7, 2_000, 143_561, 35_892), (0.01, 20_000, 9_620, 24_050),
-    (0.0003, 1_000_000, 23_189, 2_898_624), (0.003, 10_000_000, 15_463, 19_328_750),
+const SIZES: &[(f64, usize, usize, usize)] = &[
+    (0.97, 1_000, 289, 38),
+    (0.64, 64, 981, 10),
+    (0.2, 1, 3_385, 8),
+    (0.001, 10, 14_465, 28),
+    (5.2e-7, 100, 111_665, 2_594),
+    (5.2e-7, 2_000, 143_561, 35_892),
+    (0.01, 20_000, 9_620, 24_050),
+    (0.0003, 1_000_000, 23_189, 2_898_624),
+    (0.003, 10_000_000, 15_463, 19_328_750),
 ];
 
-/// The millibits per key and the bytes of a filter; 0 without filters.
-fn size(policy: Option<BloomFilterPolicy>, num_keys: usize) -> (usize, usize) {
-    policy
-        .map_or((0, 0), |policy| (policy.millibits_per_key(), policy.shape(num_keys).filter_len()))
+/// Asserts that a table has the rows that are chosen now. Otherwise prints the rows as they would
+/// stand in the source.
+#[track_caller]
+fn assert_rows<R: PartialEq>(
+    table: &[R],
+    chosen: impl Iterator<Item = R>,
+    line: impl Fn(&R) -> String,
+) {
+    let chosen: Vec<_> = chosen.collect();
+    assert!(chosen == table, "the rows are now\n{}", chosen.iter().map(line).collect::<String>());
+}
+
+fn digits(number: usize) -> String {
+    grouped(number).replace(',', "_")
 }
 
 #[test]
-fn choices_are_the_same_on_every_platform() {
-    for (num_keys, millibits, num_bytes, num_probes) in SHAPES {
-        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
-        let what = format!("{num_keys} keys, {millibits} millibits per key");
-        assert_eq!(tuned(policy, num_keys), (num_bytes, num_probes), "{what}");
-    }
-    for (rate, num_keys, millibits, len) in SIZES {
-        let reached = BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
-        assert_eq!(size(reached, num_keys), (millibits, len), "{rate} for {num_keys} keys");
-    }
+fn shapes_are_the_same_on_every_platform() {
+    let chosen = SHAPES.iter().map(|&(num_keys, millibits, ..)| {
+        let shape = BloomFilterPolicy::from_millibits_per_key(millibits).tuned().shape(num_keys);
+        (num_keys, millibits, shape.filter_len() - 1, shape.num_probes())
+    });
+    assert_rows(SHAPES, chosen, |&(num_keys, millibits, num_bytes, num_probes)| {
+        let [num_keys, millibits, num_bytes] = [num_keys, millibits, num_bytes].map(digits);
+        format!("    ({num_keys}, {millibits}, {num_bytes}, {num_probes}),\n")
+    });
+}
+
+#[test]
+fn sizes_for_rates_are_the_same_on_every_platform() {
+    let chosen = SIZES.iter().map(|&(rate, num_keys, ..)| {
+        let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys);
+        policy.map_or((rate, num_keys, 0, 0), |policy| {
+            (rate, num_keys, policy.millibits_per_key(), policy.shape(num_keys).filter_len())
+        })
+    });
+    assert_rows(SIZES, chosen, |&(rate, num_keys, millibits, len)| {
+        let [num_keys, millibits, len] = [num_keys, millibits, len].map(digits);
+        format!("    ({rate:?}, {num_keys}, {millibits}, {len}),\n")
+    });
 }
 
 /// The powers of two in `p` and in `q` of `tuned.rs`: up to three, with signs, the lowest 1.
