@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use leveldb_filter::BloomFilterPolicy;
 
 use crate::common::measure::{Effort, false_positive_rate};
-use crate::{Outcome, POLICY, percent, row, section, times};
+use crate::{POLICY, percent, row, section, times};
 
 /// The policy of a level with this many levels below it, each with ten times the keys.
 fn policy(levels_below: usize) -> BloomFilterPolicy {
@@ -24,15 +24,15 @@ const TABLES: [(&str, &[Level]); 4] = [
 
 const KEYS_OF_TABLE: usize = 20_000;
 
-pub(crate) fn table() -> Outcome {
-    section(
+pub(crate) fn table() -> String {
+    let mut text = section(
         "Levels",
         "The table adds up the rates of all tables that a lookup consults: one of each level, and \
          each table of level 0. It compares LevelDB's filters of 10 bits per key with the policies \
          of [the recipe](../src/recipes.md#memory-for-levels). Each table has 20,000 random keys. \
          In the last row, the last level has just begun.",
         &["tables", "LevelDB", "recipe", "times fewer", "bytes over LevelDB's", "bits per key"],
-    )?;
+    );
     let mut rates = HashMap::new();
     let mut rate = |policy| *rates.entry(policy).or_insert_with(|| measure(policy));
     for (name, levels) in TABLES {
@@ -50,9 +50,9 @@ pub(crate) fn table() -> Outcome {
         let figures = [percent(leveldb), percent(recipe), times(leveldb, recipe)];
         let hundredths = (100 * bytes[1] + bytes[0] / 2) / bytes[0];
         let bytes = format!("{}.{:02}", hundredths / 100, hundredths % 100);
-        row(&[name, &figures[0], &figures[1], &figures[2], &bytes, &bits.join(", ")])?;
+        text += &row(&[name, &figures[0], &figures[1], &figures[2], &bytes, &bits.join(", ")]);
     }
-    Ok(())
+    text
 }
 
 fn measure(policy: BloomFilterPolicy) -> f64 {

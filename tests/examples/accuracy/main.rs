@@ -1,8 +1,8 @@
-//! Prints the tables of `tests/accuracy.md`, false-positive rates at 10 bits per key, and draws
-//! `tests/accuracy.svg`.
+//! Prints the tables of `tests/accuracy.md`, false-positive rates at 10 bits per key, or replaces
+//! them in the file and draws `tests/accuracy.svg`.
 //!
 //! ```sh
-//! cargo run --release --example accuracy [-- FILE.svg | --rare]
+//! cargo run --release --example accuracy [-- --write tests/accuracy.md | --rare]
 //! ```
 
 use std::error::Error;
@@ -25,11 +25,11 @@ mod numbers;
 mod sizes;
 mod tables;
 
-const USAGE: &str = "usage: accuracy [FILE.svg | --rare]";
+const USAGE: &str = "usage: accuracy [--write FILE.md | --rare]";
 const HELP: [&str; 3] = [
     "Prints tests/accuracy.md but for its last section",
-    "  FILE.svg  also draws the figure to this file",
-    "  --rare    prints only the last section, a search of some minutes",
+    "  --write FILE.md  replaces these sections of the file, and draws accuracy.svg",
+    "  --rare           prints only the last section, a search of some minutes",
 ];
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -39,6 +39,9 @@ const POLICIES: [BloomFilterPolicy; 2] = [POLICY, POLICY.tuned()];
 
 /// As long ranges make filters.
 const LONG_RANGES: BloomFilterPolicy = POLICY.tuned().with_min_keys(2_000);
+
+/// The title of the last section.
+const RARE: &str = "Rare bad tables";
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -57,52 +60,63 @@ average, and a random time between each two is looked up. \"Worst\" is the highe
 filter in the row, so a longer search would find worse.
 
 **How to print it.** `cargo run --release --example accuracy` prints all sections but the last in \
-about a minute. With the name of a file, the example also draws [the figure](accuracy.svg). A \
-point of the figure is the mean over sizes up to a seventh smaller and larger, and at least eight \
-in ten of their rates lie in the shaded area. Random numbers have fixed seeds, so every x86-64 \
-Linux prints the same figures. On other systems the microseconds may differ, because their \
-logarithm may be rounded differently.";
+about a minute. `cargo run --release --example accuracy -- --write tests/accuracy.md` replaces \
+them in this file, and draws [the figure](accuracy.svg). A point of the figure is the mean over \
+sizes up to a seventh smaller and larger, and at least eight in ten of their rates lie in the \
+shaded area. Random numbers have fixed seeds, so every x86-64 Linux prints the same figures. On \
+other systems the microseconds may differ, because their logarithm may be rounded differently.";
+
+/// All but the last, which takes longest.
+const SECTIONS: [fn() -> String; 8] = [
+    tables::real_keys,
+    tables::few_absent,
+    numbers::every,
+    sizes::few_keys,
+    sizes::bits_per_key,
+    sizes::large,
+    sizes::equal_hashes,
+    levels::table,
+];
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = env::args_os().skip(1).collect();
-    let svg = |path: &OsString| Path::new(path).extension().is_some_and(|end| end == "svg");
     exit_code(match &args[..] {
         [] => report(),
-        [arg] if arg == "--rare" => numbers::rare(),
+        [option, path] if option == "--write" => write(path.as_ref()),
+        [arg] if arg == "--rare" => print(&[numbers::rare()]),
         [arg] if arg == "-h" || arg == "--help" => print(&[USAGE]).and_then(|()| print(&HELP)),
-        [path] if svg(path) => report().and_then(|()| draw(path.as_ref())),
         _ => Err(USAGE.into()),
     })
 }
 
 fn report() -> Outcome {
     print(&[HEAD])?;
-    tables::real_keys()?;
-    tables::few_absent()?;
-    numbers::every()?;
-    sizes::few_keys()?;
-    sizes::bits_per_key()?;
-    sizes::large()?;
-    sizes::equal_hashes()?;
-    levels::table()
+    SECTIONS.into_iter().try_for_each(|section| print(&[section()]))
 }
 
-fn draw(path: &Path) -> Outcome {
+/// Replaces what is printed without arguments in the file, and draws the figure.
+fn write(path: &Path) -> Outcome {
+    let error = |path: &Path, error| format!("{}: {error}", path.display());
+    let old = fs::read_to_string(path).map_err(|e| error(path, e))?;
+    let rare = old.find(&format!("\n## {RARE}\n"));
+    let rare = rare.ok_or_else(|| format!("{}: no section {RARE:?}", path.display()))?;
+    let sections = SECTIONS.map(|section| section() + "\n").concat();
     let points: Vec<_> = sizes::of_figure().map(sizes::Point::measure).collect();
-    let error = |error| format!("cannot write {}: {error}", path.display());
-    fs::write(path, figure::svg(&points)).map_err(|e| error(e).into())
+    let (figure, path_of_figure) = (figure::svg(&points), path.with_file_name("accuracy.svg"));
+    fs::write(path, format!("{HEAD}\n{sections}{}", &old[rare..])).map_err(|e| error(path, e))?;
+    fs::write(&path_of_figure, figure).map_err(|e| error(&path_of_figure, e).into())
 }
 
-/// A section's title and text, and the columns of its table.
-fn section(title: &str, text: &str, columns: &[&str]) -> Outcome {
-    print(&[&format!("\n## {title}\n\n{text}\n")])?;
-    row(columns)?;
-    row(&vec!["---"; columns.len()])
+/// A section's title and text, and the columns of its table, without the end of the last line.
+fn section(title: &str, text: &str, columns: &[&str]) -> String {
+    let rule = vec!["---"; columns.len()];
+    format!("\n## {title}\n\n{text}\n{}{}", row(columns), row(&rule))
 }
 
-fn row(cells: &[impl AsRef<str>]) -> Outcome {
+/// A row, and the end of the line before.
+fn row(cells: &[impl AsRef<str>]) -> String {
     let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
-    print(&[format!("| {} |", cells.join(" | "))])
+    format!("\n| {} |", cells.join(" | "))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "few rates")]

@@ -5,7 +5,7 @@ use crate::kinds::{
     COUNTERS, DIGITS_16, HEX_DIGITS_16, Kind, OBJECT_IDS, PAIRS, Run, STEPS_OF_2, STEPS_OF_3, U32,
     USER_AND_SEQUENCE,
 };
-use crate::{LONG_RANGES, Outcome, POLICY, mean, percent, row, section};
+use crate::{LONG_RANGES, POLICY, RARE, mean, percent, row, section};
 
 const NUM_LOOKUPS: usize = 4_000;
 
@@ -45,8 +45,8 @@ fn rates(kind: &Kind, num_keys: usize) -> [f64; 2] {
     sums.map(|sum| sum / num_runs as f64)
 }
 
-pub(crate) fn every() -> Outcome {
-    section(
+pub(crate) fn every() -> String {
+    let mut text = section(
         "Every number of keys",
         "If all values are equally long, all filters are too, and a bad length makes every table \
          bad. So this table measures single filters of every 7th number of keys from 1,000 to \
@@ -56,7 +56,7 @@ pub(crate) fn every() -> Outcome {
          and one of the two numbers between is looked up. Single tables may be worse, but [such \
          tables are rare](#rare-bad-tables).",
         &["keys", "present", "LevelDB", "above 2%", "worst", "long ranges", "above 2%", "worst"],
-    )?;
+    );
     for (name, present, kind) in kinds() {
         let numbers = (1_000..4_000).step_by(7).chain((4_000..=30_000).step_by(83));
         let rates: Vec<_> = numbers.map(|num_keys| rates(&kind, num_keys)).collect();
@@ -67,14 +67,14 @@ pub(crate) fn every() -> Outcome {
             let worst = rates.iter().copied().fold(0.0, f64::max);
             cells.extend([percent(mean(&rates)), num_above.to_string(), percent(worst)]);
         }
-        row(&cells)?;
+        text += &row(&cells);
     }
-    Ok(())
+    text
 }
 
-pub(crate) fn rare() -> Outcome {
-    section(
-        "Rare bad tables",
+pub(crate) fn rare() -> String {
+    let mut text = section(
+        RARE,
         &format!(
             "A few tables stay bad even with long ranges, and this search finds some. Each row \
              measures {} tables of 2,000 to 6,000 keys, whose numbers start at random multiples \
@@ -85,7 +85,7 @@ pub(crate) fn rare() -> Outcome {
             grouped(NUM_TABLES)
         ),
         &["keys", "present", "mean", "above 5%", "above 10%", "worst", "the worst table"],
-    )?;
+    );
     let num_keys = |table| 2_000 + table % 4_001;
     let others = [
         ("u64 + u64 counter", "nine in ten", PAIRS.all_but_one_in(10)),
@@ -107,7 +107,7 @@ pub(crate) fn rare() -> Outcome {
         let [first, len] = [first, num_keys(worst)].map(grouped);
         let [mean, highest] = [mean(&rates), rates[worst]].map(percent);
         let worst = format!("{len} keys from {first}");
-        row(&[*name, present, &mean, &above(0.05), &above(0.1), &highest, &worst])?;
+        text += &row(&[*name, present, &mean, &above(0.05), &above(0.1), &highest, &worst]);
     }
-    Ok(())
+    text
 }

@@ -6,7 +6,7 @@ use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
 use crate::kinds::{COUNTERS, DIGITS_8, DIGITS_16, RANDOM, Run, TENANTS};
 use crate::tables::KINDS;
-use crate::{LONG_RANGES, Outcome, POLICIES, POLICY, mean, percent, row, section, times};
+use crate::{LONG_RANGES, POLICIES, POLICY, mean, percent, row, section, times};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
@@ -21,14 +21,14 @@ const NUM_SIZES: usize = 40;
 /// neighbouring numbers even this out.
 const NUM_NEIGHBOURS: usize = 8;
 
-pub(crate) fn few_keys() -> Outcome {
-    section(
+pub(crate) fn few_keys() -> String {
+    let mut text = section(
         "Few keys",
         "Short filters suffer most. Each row is the mean over single filters, 200 for each number \
          of keys, or 40 for every seventh number from 101 on. \"Plugged in\" filters have room for \
          at least 40 keys, and the filters of the last column have room for 2,000.",
         &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in", "2,000 keys' room"],
-    )?;
+    );
     let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40), LONG_RANGES];
     for (numbers, step, num_filters) in [(2..=15, 1, 200), (16..=100, 1, 200), (101..=800, 7, 40)] {
         let in_a_filter = format!("{} to {}", numbers.start(), numbers.end());
@@ -40,21 +40,21 @@ pub(crate) fn few_keys() -> Outcome {
             let runs: Vec<_> = numbers.clone().step_by(step).flat_map(draw).collect();
             let rates = policies.map(|policy| percent(mean_rate(&runs, policy)));
             let cells = [*name, &in_a_filter].into_iter().chain(rates.iter().map(String::as_str));
-            row(&cells.collect::<Vec<_>>())?;
+            text += &row(&cells.collect::<Vec<_>>());
         }
     }
-    Ok(())
+    text
 }
 
-pub(crate) fn large() -> Outcome {
-    section(
+pub(crate) fn large() -> String {
+    let mut text = section(
         "Large filters",
         &format!(
             "Large filters of random keys improve, too. Each row is the mean over single filters \
              of {NUM_NEIGHBOURS} successive sizes."
         ),
         &["keys", "bits per key", "LevelDB", "`tuned()`", "times fewer"],
-    )?;
+    );
     let thousands = [52, 100, 200, 300, 600];
     for num_keys in thousands.map(|thousand| 1_000 * thousand) {
         for bits_per_key in [8, 10, 14] {
@@ -64,19 +64,19 @@ pub(crate) fn large() -> Outcome {
                 [policy, policy.tuned()].map(|policy| of_random_keys(policy, &sizes));
             let rates = [leveldb, tuned].map(|rate| format!("{:.3}%", 100.0 * rate));
             let [num_keys, bits_per_key] = [num_keys, bits_per_key].map(grouped);
-            row(&[&num_keys, &bits_per_key, &rates[0], &rates[1], &times(leveldb, tuned)])?;
+            text += &row(&[&num_keys, &bits_per_key, &rates[0], &rates[1], &times(leveldb, tuned)]);
         }
     }
-    Ok(())
+    text
 }
 
-pub(crate) fn bits_per_key() -> Outcome {
-    section(
+pub(crate) fn bits_per_key() -> String {
+    let mut text = section(
         "Bits per key",
         "More bits help counters less than they help random keys. Each cell is the mean over 1,000 \
          single filters of 2,000 to 8,000 keys.",
         &["bits per key", "random: LevelDB", "long ranges", "u64 counters: LevelDB", "long ranges"],
-    )?;
+    );
     let draw = |kind, i: usize| Run::draw(kind, 2_000 + i * 7 % 6_001, i as u64);
     let runs =
         [&RANDOM, &COUNTERS].map(|kind| (0..1_000).map(|i| draw(kind, i)).collect::<Vec<_>>());
@@ -84,13 +84,13 @@ pub(crate) fn bits_per_key() -> Outcome {
         let policy = BloomFilterPolicy::new(bits_per_key);
         let rate = |runs, policy| format!("{:.3}%", 100.0 * mean_rate(runs, policy));
         let rates = runs.each_ref().map(|runs| [policy, policy.tuned()].map(|p| rate(runs, p)));
-        row(&[&[bits_per_key.to_string()], rates.as_flattened()].concat())?;
+        text += &row(&[&[bits_per_key.to_string()], rates.as_flattened()].concat());
     }
-    Ok(())
+    text
 }
 
-pub(crate) fn equal_hashes() -> Outcome {
-    section(
+pub(crate) fn equal_hashes() -> String {
+    let mut text = section(
         "Equal hashes",
         "No filter can tell two keys with the same hash apart, so neither more bits nor tuned \
          lengths help. Digits have many equal hashes in large filters, for example in a single \
@@ -98,7 +98,7 @@ pub(crate) fn equal_hashes() -> Outcome {
          the share of absent keys that have the hash of a present key. In \"u32 tenant + u64 id\", \
          each tenant has 1,000 ids.",
         &["keys", "in a filter", "`tuned()`", "worst", "with an equal hash"],
-    )?;
+    );
     for (name, kind) in [
         ("8 decimal digits", DIGITS_8),
         ("16 decimal digits", DIGITS_16),
@@ -112,10 +112,10 @@ pub(crate) fn equal_hashes() -> Outcome {
             let (rates, equal): (Vec<_>, Vec<_>) = (0..num_runs).map(measure).unzip();
             let worst = rates.iter().copied().fold(0.0, f64::max);
             let [rate, worst, equal] = [mean(&rates), worst, mean(&equal)].map(percent);
-            row(&[name, &grouped(num_keys), &rate, &worst, &equal])?;
+            text += &row(&[name, &grouped(num_keys), &rate, &worst, &equal]);
         }
     }
-    Ok(())
+    text
 }
 
 /// The rates of filters with about `num_keys` keys: LevelDB's, and tuned ones.

@@ -5,13 +5,13 @@ use std::array;
 use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
 
 use crate::common::random::words;
-use crate::common::terminal::{grouped, print};
+use crate::common::terminal::grouped;
 use crate::filter_blocks::{Table, rate_and_len};
 use crate::kinds::{
     COUNTERS, DIGITS_16, HEX_DIGITS_8, HEX_DIGITS_16, Kind, MICROSECONDS, NAMES, NINE_BYTES,
     OBJECT_IDS, RANDOM, USER_AND_SEQUENCE, UUIDS,
 };
-use crate::{Outcome, POLICY, percent, row, section};
+use crate::{POLICY, percent, row, section};
 
 const NUM_KEYS: usize = 60_000;
 const NUM_RUNS: usize = 16;
@@ -88,8 +88,8 @@ fn name_values(about: usize) -> String {
     format!("about {} bytes", grouped(about))
 }
 
-pub(crate) fn real_keys() -> Outcome {
-    section(
+pub(crate) fn real_keys() -> String {
+    let mut text = section(
         "Real keys",
         "Each row is the mean over 16 runs of 60,000 keys. Tables have 2 MiB and data blocks have \
          4 KiB, without compression. \"About 100 bytes\" means random lengths, 80 to 100 bytes in \
@@ -105,24 +105,24 @@ pub(crate) fn real_keys() -> Outcome {
          The rows \"filter bytes\" give the size of a run's filter blocks, for the kind of keys \
          that takes most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
-    )?;
+    );
     let about = [20, 100, 500, 1_000];
     let measured = KINDS.map(|(_, kind)| measure(&kind, &builders(), about));
     for (i, about) in about.into_iter().enumerate() {
         let (values, mut most) = (name_values(about), [0; COLUMNS.len()]);
         for ((name, _), measured) in KINDS.iter().zip(&measured) {
             most = array::from_fn(|column| most[column].max(measured[i][column].1));
-            row(&cells(&[name, &values], measured[i].iter().map(|(rate, _)| percent(*rate))))?;
+            text +=
+                &row(&cells(&[name, &values], measured[i].iter().map(|(rate, _)| percent(*rate))));
         }
-        row(&cells(&["filter bytes", &values], most.into_iter().map(grouped)))?;
+        text += &row(&cells(&["filter bytes", &values], most.into_iter().map(grouped)));
     }
-    values_of_one_length()?;
-    more_room()
+    text + &values_of_one_length() + &more_room()
 }
 
 /// Where all filters of LevelDB have the same length, or one of two.
 #[expect(clippy::cast_precision_loss, reason = "few runs")]
-fn values_of_one_length() -> Outcome {
+fn values_of_one_length() -> String {
     let builder = FilterBlockBuilder::new(POLICY);
     let rate = |value_len| {
         let of_run = |run| {
@@ -132,41 +132,41 @@ fn values_of_one_length() -> Outcome {
         percent((0..NUM_RUNS).map(of_run).sum::<f64>() / NUM_RUNS as f64)
     };
     let [with_96, with_100, with_104, with_112] = [96, 100, 104, 112].map(rate);
-    print(&[&format!(
-        "\nWith values of one length, LevelDB's filters of u64 counters can be better or worse. \
+    format!(
+        "\n\nWith values of one length, LevelDB's filters of u64 counters can be better or worse. \
          They have {with_96} if all values have 96 bytes, {with_100} with 100 bytes, {with_104} \
          with 104, and {with_112} with 112."
-    )])
+    )
 }
 
 /// What a larger number than 40 gains and costs a policy that is plugged in.
-fn more_room() -> Outcome {
+fn more_room() -> String {
     let policy = |num_keys| FilterBlockBuilder::new(POLICY.tuned().with_min_keys(num_keys));
     let [measured] = measure(&COUNTERS, &[40, 100, 200].map(policy), [100]);
     let [with_40, with_100, with_200] =
         measured.map(|(rate, len)| format!("{} in {} bytes", percent(rate), grouped(len)));
-    print(&[&format!(
-        "\nMore room helps plugged-in policies. With values of about 100 bytes, u64 counters have \
-         {with_40} with `with_min_keys(40)`, {with_100} with 100, and {with_200} with 200."
-    )])
+    format!(
+        "\n\nMore room helps plugged-in policies. With values of about 100 bytes, u64 counters \
+         have {with_40} with `with_min_keys(40)`, {with_100} with 100, and {with_200} with 200."
+    )
 }
 
-pub(crate) fn few_absent() -> Outcome {
-    section(
+pub(crate) fn few_absent() -> String {
+    let mut text = section(
         "Where few numbers are absent",
         "Absent numbers often match more if most of their neighbours are present. All else is as \
          in the table above.",
         &[&["keys", "present", "values"], &COLUMNS[..]].concat(),
-    )?;
+    );
     let about = [100, 500, 1_000];
     for (name, kind) in SUCCESSIVE {
         for (present, one_in) in PRESENT {
             let measured = measure(&kind.all_but_one_in(one_in), &builders(), about);
             for (about, measured) in about.into_iter().zip(measured) {
                 let first = [name, present, &name_values(about)];
-                row(&cells(&first, measured.iter().map(|(rate, _)| percent(*rate))))?;
+                text += &row(&cells(&first, measured.iter().map(|(rate, _)| percent(*rate))));
             }
         }
     }
-    Ok(())
+    text
 }
