@@ -1,4 +1,5 @@
-//! The figures of the tables in the recipes and in README.
+//! The figures of the tables in the recipes and in README. In failures, `left` is what they should
+//! have.
 
 use leveldb_filter::BloomFilterPolicy;
 
@@ -14,14 +15,31 @@ fn table_in(text: &'static str, head: &str) -> Vec<Vec<&'static str>> {
     cells.filter(|cells: &Vec<_>| !cells[0].starts_with("---")).collect()
 }
 
+/// The percentage with as many digits as a cell has.
+fn rounded(percent: f64, cell: &str) -> String {
+    let digits = cell.trim_end_matches('%').split('.').nth(1).map_or(0, str::len);
+    format!("{percent:.digits$}%")
+}
+
+/// Asserts that a cell somewhere else has a figure of `accuracy.md`, rounded if it is a percentage.
+#[track_caller]
+fn assert_is_known(known: &str, place: &str, cell: &str) {
+    let percent = known.strip_suffix('%').map(|percent| percent.parse().expect("a number"));
+    let expected = percent.map_or(known.into(), |percent| rounded(percent, cell));
+    assert_eq!(
+        expected, cell,
+        "{place} has {cell}, and tests/accuracy.md has {known}, which `cargo run --release \
+         --example accuracy -- --write tests/accuracy.md` computes again"
+    );
+}
+
 #[test]
 fn bits_per_key_have_the_rates_that_the_docs_give() {
     let [bits, rates] = &table_in(RECIPES, "bits per key")[..] else { panic!("two rows") };
     for (bits, rate) in bits.iter().zip(rates).skip(1) {
         let policy = BloomFilterPolicy::new(bits.parse().expect("a number"));
         let percent = 100.0 * policy.shape(20_000).measure_false_positive_rate(20_000);
-        let digits = rate.trim_end_matches('%').split('.').nth(1).map_or(0, str::len);
-        assert_eq!(*rate, format!("{percent:.digits$}%"), "{bits} bits per key");
+        assert_eq!(rounded(percent, rate), *rate, "src/recipes.md, {bits} bits per key");
     }
 }
 
@@ -37,16 +55,9 @@ fn rates_take_the_bits_per_key_that_the_docs_give() {
             let policy = BloomFilterPolicy::for_false_positive_rate(rate / 100.0, num_keys);
             let millibits = policy.map(|policy| policy.millibits_per_key().div_ceil(100));
             let found = millibits.map_or("none".into(), |m| format!("{}.{}", m / 10, m % 10));
-            assert_eq!(*bits, found, "{rate}% of {num_keys} keys");
+            assert_eq!(found, *bits, "src/recipes.md, {rate}% of {num_keys} keys");
         }
     }
-}
-
-/// Whether a cell is the percentage, rounded to the cell's digits.
-fn assert_rounds_to(cell: &str, percentage: &str) {
-    let digits = cell.trim_end_matches('%').split('.').nth(1).map_or(0, str::len);
-    let percent: f64 = percentage.trim_end_matches('%').parse().expect("a number");
-    assert_eq!(cell, format!("{percent:.digits$}%"));
 }
 
 #[test]
@@ -59,8 +70,8 @@ fn rates_of_counters_are_those_of_the_accuracy_tables() {
     assert_eq!(known.len(), bits.len() - 1);
     for (i, row) in (1..).zip(known) {
         assert_eq!(row[0], bits[i]);
-        assert_rounds_to(random[i], row[2]);
-        assert_rounds_to(counters[i], row[4]);
+        assert_is_known(row[2], "src/recipes.md", random[i]);
+        assert_is_known(row[4], "src/recipes.md", counters[i]);
     }
 }
 
@@ -74,10 +85,10 @@ fn rates_of_digits_are_those_of_the_accuracy_tables() {
     let policy = BloomFilterPolicy::new(10).tuned();
     for ((num_keys, digits), other) in num_keys.iter().zip(digits).zip(others).skip(1) {
         let row = known.iter().find(|row| row[..2] == ["16 decimal digits", num_keys]);
-        assert_rounds_to(digits, row.expect("a row")[2]);
+        assert_is_known(row.expect("a row")[2], "src/recipes.md", digits);
         let num_keys = num_keys.replace(',', "").parse().expect("a number");
         let rate = policy.shape(num_keys).measure_false_positive_rate(num_keys);
-        assert_rounds_to(other, &format!("{}%", 100.0 * rate));
+        assert_eq!(rounded(100.0 * rate, other), *other, "src/recipes.md, XXH3, {num_keys} keys");
     }
 }
 
@@ -89,8 +100,8 @@ fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
     for row in &recipe[1..] {
         let known = known.iter().find(|known| known[..2] == ["u64 counters, big-endian", row[0]]);
         let known = known.expect("a row");
-        assert_rounds_to(row[1], known[3]);
-        assert_rounds_to(row[2], known[5]);
+        assert_is_known(known[3], "src/recipes.md", row[1]);
+        assert_is_known(known[5], "src/recipes.md", row[2]);
     }
 }
 
@@ -108,7 +119,7 @@ fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
             let known_column = known[0].iter().position(|&column| column == filters);
             let known_row = known.iter().find(|known| known[..2] == [row[0], &values]);
             let known = known_row.expect("a row")[known_column.expect("a column")];
-            assert_eq!(*cell, known, "README's row {:?}, column {column:?}", row[0]);
+            assert_is_known(known, &format!("README.md, {:?}, {column:?},", row[0]), cell);
         }
     }
 }
