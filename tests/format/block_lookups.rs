@@ -104,6 +104,18 @@ proptest! {
     }
 }
 
+/// The numbers of their ranges are equal in the low 32 bits.
+#[test]
+fn keys_4_gib_apart_are_not_looked_up_in_one_filter() {
+    let contents = build(POLICY, 0, &vec![(0, vec![b"fig".to_vec()])]);
+    let reader = FilterBlockReader::new(POLICY, &contents);
+    assert_eq!(reader.num_filters(), 1);
+    let absent = FilterKey::new(&POLICY, b"lime");
+    let mut matches = [true, false];
+    reader.keys_may_match(&[0, 1 << 32], &[absent; 2], &mut matches);
+    assert_eq!(matches, [false, true]);
+}
+
 /// More keys than are looked up at once, in one filter and in many.
 #[test]
 fn thousands_of_keys_get_the_answers_of_single_lookups() {

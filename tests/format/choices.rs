@@ -18,7 +18,8 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
 }
 
 /// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, at
-/// 65,536 bits and bytes, and of the most bits. The last two rows show how third probes meet.
+/// 65,536 bits and bytes, and of the most bits. The row of 7,948 keys and the rows below it notice
+/// small changes of constants and operators.
 const SHAPES: &[(usize, usize, usize, u8)] = &[
     (1, 10_000, 7, 4),
     (14, 10_000, 18, 6),
@@ -38,18 +39,29 @@ const SHAPES: &[(usize, usize, usize, u8)] = &[
     (10_000_000, 20_000, 24_999_997, 13),
     (7_948, 10_000, 9_931, 6),
     (4_852_608, 10_000, 6_065_759, 8),
+    (2, 1_000, 7, 5),
+    (12, 10_000, 15, 6),
+    (60_000, 12_000, 89_993, 8),
+    (100_000, 2_500, 31_249, 2),
+    (142_322, 10_000, 177_899, 8),
+    (196_238, 10_000, 245_297, 8),
+    (38_424, 10_000, 48_029, 8),
 ];
 
-/// Wanted rate, keys, the millibits per key, and the bytes of a filter of so many keys.
+/// Wanted rate, keys, the millibits per key, and the bytes of a filter of so many keys. The rows of
+/// 6e-5 and 0.0007 notice the smallest changes in rates.
 const SIZES: &[(f64, usize, usize, usize)] = &[
     (0.97, 1_000, 289, 38),
     (0.64, 64, 981, 10),
     (0.2, 1, 3_385, 8),
     (0.001, 10, 14_465, 28),
+    (0.0001, 12, 19_409, 74),
     (5.2e-7, 100, 111_665, 2_594),
     (5.2e-7, 2_000, 143_561, 35_892),
     (0.01, 20_000, 9_620, 24_050),
+    (6e-5, 250_000, 35_887, 1_121_468),
     (0.0003, 1_000_000, 23_189, 2_898_624),
+    (0.0007, 3_000_000, 80_861, 30_322_874),
     (0.003, 10_000_000, 15_463, 19_328_750),
 ];
 
@@ -171,6 +183,18 @@ fn shapes_without_keys_are_leveldbs_and_no_tuned_shape_has_more_than_2_to_the_32
     // At 0 bits per key, one byte less than LevelDB's eight.
     for (num_keys, num_bits) in [(0, 64), (1, 56), (1000, 56), (usize::MAX, 56)] {
         assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), num_bits);
+    }
+}
+
+/// Where nearly all bits are set, sums in the rate are lost in rounding errors.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn filters_that_match_every_key_have_one_probe() {
+    for bits_per_key in [10, 20, 43] {
+        for num_keys in (1 << 32..1 << 36).step_by(1 << 27).chain([1 << 40]) {
+            let shape = BloomFilterPolicy::new(bits_per_key).tuned().shape(num_keys);
+            assert_eq!(shape.num_probes(), 1, "{num_keys} keys, {bits_per_key} bits per key");
+        }
     }
 }
 

@@ -125,7 +125,8 @@ fn power(mut x: f64, mut exponent: u8) -> f64 {
 ///
 /// Uses only what IEEE 754 rounds alike everywhere, which [`f64::exp_m1`] does not.
 fn probability_of_hit(expected: f64) -> f64 {
-    // A Padé approximant of an eighth of it, with which three doublings give seven digits.
+    // A Padé approximant of an eighth of it, with which three doublings give seven digits. It fails
+    // for large numbers. From 24 to 60 the result is 1 to ten digits, so any limit there would do.
     let x = expected.min(48.0) / 8.0;
     let square = x * x;
     let mut hit = x * (120.0 + 2.0 * square) / (120.0 + 12.0 * square + x * (60.0 + square));

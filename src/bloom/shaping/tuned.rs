@@ -71,7 +71,8 @@ const LEAST_DISTANCE: f64 = 0.5;
 /// A filter may shrink by a fifteenth for a good length, but by at least 1 and at most 3 bytes; or
 /// by a fiftieth, if that is more. Fitted to filters of 16 to 100 keys with 6 to 14 bits each.
 /// There neighbours match less, but random keys have 5% more false positives for each 1% of the
-/// length. Long filters work equally well with limits of a thirty-fifth to a two-hundredth.
+/// length. A fourteenth chooses the same lengths. Long filters work equally well with limits of a
+/// thirty-fifth to a two-hundredth.
 const SHORTER: usize = 15;
 const SHORTER_IF_LONG: usize = 50;
 
@@ -117,14 +118,16 @@ fn has_bad_factor(num_bytes: usize) -> bool {
 /// do, with `-q` for `q`. Seventh probes are not tested, because the lengths that only they reject
 /// are as good as others.
 fn neighbours_meet(num_bytes: usize) -> bool {
-    // Below 1,024 bytes hardly any length would pass, so all pass.
+    // Below 1,024 bytes hardly any length would pass, so all pass. Limits of 1,022 to 1,027 choose
+    // the same lengths, because the lengths between have bad factors.
     let length = u32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
     let Some(length) = length else { return false };
     // The inverse modulo 2^32, by Newton's method. The length is its own inverse modulo 2^3, and
     // each step doubles the number of bits that are right.
     let improve = |x: u32, _| x.wrapping_mul(2_u32.wrapping_sub(length.wrapping_mul(x)));
     let inverse = (0..4).fold(length, improve);
-    // A number of up to 2^31, times the inverse, is this small only if the length divides it.
+    // A number of up to 2^31, times the inverse, is this small only if the length divides it. All
+    // numbers below are less than 2^27, so 2^27 would do as well.
     let most = (1 << 31) / length;
     let is_multiple = |times_inverse: u32| times_inverse.wrapping_add(most) <= 2 * most;
 
@@ -158,7 +161,8 @@ fn neighbours_meet(num_bytes: usize) -> bool {
 fn spreads_third_probes(num_bytes: usize) -> bool {
     let num_bits = num_bytes as u64 * 8;
     let cell = float(num_bits) / NUM_VALUES;
-    // All others pass, because the square below is 0.1 at least.
+    // All others pass, because the square below is 0.1 at least. A limit below 0.1 would only cost
+    // time.
     if LEAST_DISTANCE * cell < 0.1 {
         return true;
     }
