@@ -58,8 +58,13 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
     size(fewest(num_keys as u64, max_keys, reaches)?)
 }
 
-/// The least number up to `most` that reaches a rate, if rates fall as it grows, which they mostly
-/// do.
+/// A number up to `most` that reaches a rate, although the number below does not.
+///
+/// It is the least such number if rates fall as the number grows, which they mostly do. They rise
+/// by up to a seventh where the length of a short filter changes, and by up to 6% at 196,606 bits,
+/// from which on [`Rates`] counts third probes. There a lower number may reach the rate, too. It
+/// does for 6 in 2,000 random problems, and would save up to 4 bytes for few keys, and 0.6% of the
+/// bits per key for many.
 fn fewest(least: u64, most: u64, reaches: impl Fn(u64) -> bool) -> Option<u64> {
     if !reaches(most) {
         return None;
