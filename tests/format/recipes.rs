@@ -123,3 +123,10 @@ fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
         }
     }
 }
+
+#[test]
+fn levels_are_measured_with_the_policies_of_the_recipe() {
+    let (_, code) = include_str!("../examples/accuracy/levels.rs").split_once("fn policy").unwrap();
+    let (function, _) = code.split_once("\n}\n").expect("the end of a function");
+    assert!(RECIPES.contains(function), "the recipe has another function than levels.rs");
+}

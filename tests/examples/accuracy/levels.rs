@@ -27,10 +27,10 @@ const KEYS_OF_TABLE: usize = 20_000;
 pub(crate) fn table() -> String {
     let mut text = section(
         "Levels",
-        "The table adds up the rates of all tables that a lookup consults: one of each level, and \
-         each table of level 0. It compares LevelDB's filters of 10 bits per key with the policies \
-         of [the recipe](../src/recipes.md#memory-for-levels). Each table has 20,000 random keys. \
-         In the last row, the last level has just begun.",
+        "A lookup consults a table of each level, and all tables of level 0, so the table adds up \
+         their rates. It compares LevelDB's filters of 10 bits per key with the policies of [the \
+         recipe](../src/recipes.md#memory-for-levels). Each table has 20,000 random keys. In the \
+         last row, the last level has just begun.",
         &["tables", "LevelDB", "recipe", "times fewer", "bytes over LevelDB's", "bits per key"],
     );
     let mut rates = HashMap::new();
