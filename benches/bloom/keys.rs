@@ -14,6 +14,8 @@ pub(crate) enum KeyLen {
     Fixed(usize),
     /// 8 to 40 bytes.
     Mixed,
+    /// `user:N:name`, where `N` has one to seven digits.
+    Names,
 }
 
 impl KeyLen {
@@ -21,6 +23,7 @@ impl KeyLen {
         match self {
             Self::Fixed(len) => format!("{len} bytes"),
             Self::Mixed => "8 to 40 bytes".into(),
+            Self::Names => "`user:N:name`".into(),
         }
     }
 }
@@ -31,12 +34,18 @@ impl Keys {
         let mut words = words(seed);
         let (mut bytes, mut lens) = (Vec::new(), Vec::with_capacity(num_keys));
         for _ in 0..num_keys {
+            let start = bytes.len();
+            let mut any_word = || words.next().expect("endless");
             let len = match key_len {
                 KeyLen::Fixed(len) => len,
-                KeyLen::Mixed => words.next().map_or(8, |word| 8 + (word % 33) as usize),
+                KeyLen::Mixed => 8 + (any_word() % 33) as usize,
+                KeyLen::Names => {
+                    bytes.extend(format!("user:{}:name", any_word() % 10_000_000).bytes());
+                    0 // random bytes
+                }
             };
             bytes.extend(words.by_ref().take(len.div_ceil(8)).flat_map(u64::to_le_bytes).take(len));
-            lens.push(len);
+            lens.push(bytes.len() - start);
         }
         Self { bytes, lens }
     }

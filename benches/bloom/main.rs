@@ -13,7 +13,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
 use keys::KeyLen;
 
-const KEY_LENS: [KeyLen; 2] = [KeyLen::Fixed(16), KeyLen::Mixed];
+const KEY_LENS: [KeyLen; 3] = [KeyLen::Fixed(16), KeyLen::Mixed, KeyLen::Names];
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();

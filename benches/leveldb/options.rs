@@ -9,7 +9,8 @@ use crate::keys::KeyLen;
 pub(crate) const HELP: &str = "\
 Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --keys N,N,..          numbers of keys [32,2000,20000,200000,2000000,20000000]
-  --key-len BYTES|mixed  the length of a key; mixed means 8 to 40 bytes [16]
+  --key-len BYTES|mixed|names
+                         the length of a key; mixed means 8 to 40 bytes, names `user:N:name` [16]
   --bits-per-key B       at most 255 [10]
   --rounds R             how often each contender is timed, fewer times for many keys [101]
   --figure FILE.svg      also draws the results to this file
@@ -82,6 +83,7 @@ impl Task {
                 "--key-len" => {
                     options.key_len = match value()?.as_str() {
                         "mixed" => KeyLen::Mixed,
+                        "names" => KeyLen::Names,
                         len => KeyLen::Fixed(number(len)?),
                     }
                 }
