@@ -116,26 +116,6 @@ fn keys_4_gib_apart_are_not_looked_up_in_one_filter() {
     assert_eq!(matches, [false, true]);
 }
 
-/// More keys than are looked up at once, in one filter and in many.
-#[test]
-fn thousands_of_keys_get_the_answers_of_single_lookups() {
-    let keys: Vec<_> = (0..2_000_u64).map(|key| key.to_be_bytes().to_vec()).collect();
-    for (base_lg, step) in [(11, 700), (63, 700), (63, 0)] {
-        let offset = |i: u64| i / 20 * step;
-        let present = keys.iter().step_by(2);
-        let blocks = present.zip(0..).map(|(key, i)| (offset(i), vec![key.clone()])).collect();
-        let contents = build(POLICY.tuned(), base_lg, &blocks);
-        let reader = FilterBlockReader::new(POLICY, &contents);
-        let offsets: Vec<_> = (0..2_000).map(|i| offset(i / 2)).collect();
-        let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
-        let mut matches = vec![false; keys.len()];
-        reader.keys_may_match(&offsets, &filter_keys, &mut matches);
-        for ((&offset, key), is_match) in offsets.iter().zip(&filter_keys).zip(matches) {
-            assert_eq!(is_match, reader.may_match(offset, key), "{key:?} at {offset}");
-        }
-    }
-}
-
 /// Counts how often it looks up hashes, and looks up nothing else.
 struct Counting(AtomicUsize);
 
