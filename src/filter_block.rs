@@ -14,15 +14,15 @@ pub use reader::FilterBlockReader;
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
-/// For each data block, call `start_block` with its file offset, then `add_key` for each entry. In
-/// the end call `finish`. The offset counts the 5-byte trailers of the blocks before. As a regular
+/// For each data block, call `start_block` with its file offset, then `add_key` for each entry. At
+/// the end, call `finish`. The offset counts the 5-byte trailers of the blocks before. As a regular
 /// expression, the calls are `add_key* (start_block add_key*)* finish`. [`FilterBlockReader`] shows
 /// the format of the result.
 ///
 /// `start_block` may also follow the last data block, with the offset after it. LevelDB does so. If
 /// the last data block is long, this adds empty filters at the end.
 ///
-/// If writing a table fails half way, call [`clear`](Self::clear). Otherwise the table's keys and
+/// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys and
 /// filters end up in the next table.
 ///
 /// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
@@ -112,8 +112,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   been built, the range is fixed. If the first 512 KiB of the file hold no keys, the
     ///   range stays at 512 KiB.
     /// - **Length.** A filter of fewer than 2,000 keys, such as the last filter of a table, is as
-    ///   long as a filter of 2,000 keys. So every filter takes about 2.5 KB or more at 10 bits per
-    ///   key.
+    ///   long as a filter of 2,000 keys, which takes about 2.5 KB at 10 bits per key.
     /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
@@ -144,7 +143,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the range's filter is already built, because readers would miss the keys added now.
     ///   LevelDB checks this in debug builds only.
     /// - If the filters reach 4 GiB, because the format's offsets have 32 bits.
-    /// - If the policy panics, or gives hashes only in some calls.
+    /// - If the policy panics. May panic if the policy gives hashes only in some calls.
     /// - If there is no memory for the offsets.
     /// - If an earlier call panicked.
     pub fn start_block(&mut self, block_offset: u64) {
@@ -218,13 +217,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
-    /// Returns for how many keys the next filter is sized, or 0 if no keys are pending. Takes
-    /// constant time.
+    /// Returns the number of keys to pass to the policy's [`shape`](crate::BloomFilterPolicy::shape)
+    /// for the length of the next filter. Takes constant time.
     ///
     /// With long ranges, successive keys with the same hash count once, and the number is at least
     /// 2,000 if the policy has [hashes](FilterPolicy::by_hash). A key for which the policy has [no
-    /// hash](crate::HashPolicy::key_hash) does not count. If all pending keys are such keys, the
-    /// number is 0, and a Bloom filter of the keys takes 13 bytes with its offset.
+    /// hash](crate::HashPolicy::key_hash) does not count. If no other key is pending, the number is
+    /// 0, but there will still be a filter, which for Bloom filters takes 13 bytes with its offset.
     ///
     /// # Panics
     ///
@@ -270,7 +269,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// # Panics
     ///
     /// - If all filters together reach 4 GiB.
-    /// - If the policy panics, or gives hashes only in some calls.
+    /// - If the policy panics. May panic if the policy gives hashes only in some calls.
     /// - If an earlier call panicked.
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {

@@ -25,10 +25,10 @@ pub(crate) const BY_HASH_RULE: &str =
 ///
 /// If only the hash of keys differs, for example because the engine's comparator ignores parts of a
 /// key, wrap a policy in [`HashedBy`](crate::HashedBy). An
-/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) goes around the wrapper, not inside it.
+/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) wraps the wrapper, not the other way round.
 ///
-/// A wrapper of your own may forward [`by_hash`](Self::by_hash) only if it passes every key on
-/// unchanged. Otherwise the inner policy would hash other keys, and lookups would miss keys.
+/// A wrapper of your own may forward [`by_hash`](Self::by_hash) only if its other methods do what
+/// the inner policy's methods do, because builders and readers may then call the inner policy alone.
 pub trait FilterPolicy: Send + Sync {
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
     ///
@@ -132,6 +132,8 @@ pub trait HashPolicy: Send + Sync {
 pub struct FilterKey<'k> {
     key: &'k [u8],
     hash: Option<BloomHash>,
+    /// Whether the policy has hashes, but none for this key.
+    always_matches: bool,
 }
 
 impl<'k> FilterKey<'k> {
@@ -142,7 +144,9 @@ impl<'k> FilterKey<'k> {
     #[inline]
     #[must_use]
     pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {
-        Self { key, hash: policy.by_hash().and_then(|policy| policy.key_hash(key)) }
+        let by_hash = policy.by_hash();
+        let hash = by_hash.and_then(|policy| policy.key_hash(key));
+        Self { key, hash, always_matches: by_hash.is_some() && hash.is_none() }
     }
 
     /// Returns the key's hash. Returns `None` if the policy has no hashes, or none for this key.
@@ -158,7 +162,7 @@ impl<'k> FilterKey<'k> {
         if let (Some(hash), Some(policy)) = (self.hash, policy.by_hash()) {
             policy.hash_may_match(hash, filter)
         } else {
-            policy.key_may_match(self.key, filter)
+            self.always_matches || policy.key_may_match(self.key, filter)
         }
     }
 }

@@ -64,9 +64,9 @@ impl BloomHash {
 
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
-/// For memtables, and for filters of plain user keys. To look up a key in filter blocks, make a
-/// [`FilterKey`](crate::FilterKey), which hashes as the block's policy does. Mirrors `BloomHash` in
-/// LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
+/// For filters without a block of a plain [`BloomFilterPolicy`](crate::BloomFilterPolicy). For
+/// filter blocks and other policies, make a [`FilterKey`](crate::FilterKey), which hashes as the
+/// policy does. Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
     BloomHash(hash(key, BLOOM_SEED))

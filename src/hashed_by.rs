@@ -6,36 +6,36 @@ use core::fmt;
 
 use crate::{BloomHash, FilterPolicy, HashPolicy};
 
-/// Makes another policy's filters under a name of its own, of keys that an engine's function
-/// hashes.
+/// Wraps a policy, so that its filters have another name and an engine's function hashes the keys.
 ///
 /// Use it if a comparator ignores parts of keys, for filters of prefixes, or for hashes other than
 /// LevelDB's. The [recipes](crate::recipes#comparators) show each.
 ///
 /// The function gets the wrapped policy and a key. It calls the wrapped policy's
-/// [`key_hash`](HashPolicy::key_hash) with whatever stands for the key, or makes a
-/// [`BloomHash`] itself. `None` is for a key that every filter matches and no filter contains, for
-/// example because the key is shorter than a prefix. Keys that the engine regards as equal need
-/// the same answer, in every process and in every version that reads the filters.
+/// [`key_hash`](HashPolicy::key_hash) with what represents the key, or makes a [`BloomHash`] itself.
+/// A key that gets `None`, such as a key shorter than the prefix, is in no filter but always
+/// matches. Equal keys need the same hash, in every process and in every version that reads the
+/// filters.
 ///
 /// ```
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
 /// let policy = HashedBy::new(
 ///     "example.IgnoreCaseBloomFilter",
 ///     BloomFilterPolicy::new(10).tuned(),
-///     |policy: &BloomFilterPolicy, key: &[u8]| policy.key_hash(&key.to_ascii_lowercase()),
+///     |policy, key| policy.key_hash(&key.to_ascii_lowercase()),
 /// );
 /// let memtable = AtomicBloomFilter::new(policy.policy().shape(4_096));
 /// memtable.insert_key(&FilterKey::new(&policy, b"Key"));
 /// assert!(memtable.may_match(&FilterKey::new(&policy, b"kEY")));
 /// ```
 ///
-/// A `HashedBy` can wrap another one, and [`InternalKeyPolicy`](crate::InternalKeyPolicy) goes
-/// around both. Filters without a block need keys that are prepared by
-/// [`FilterKey::new`](crate::FilterKey::new) with the outermost policy of user keys.
+/// A `HashedBy` can wrap another `HashedBy`, and [`InternalKeyPolicy`](crate::InternalKeyPolicy) can
+/// wrap both. Only the outermost name counts, so it must say what each function does. For filters
+/// without a block, make each [`FilterKey`](crate::FilterKey) with the outermost policy of user
+/// keys.
 ///
-/// Each closure has a type of its own. To name the type, use a function pointer, or wrap first and
-/// then share the policy as a trait object:
+/// Each closure has a type of its own. For a field of a struct, use a function pointer, or share the
+/// `HashedBy` as a trait object:
 ///
 /// ```
 /// use std::sync::Arc;

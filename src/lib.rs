@@ -20,7 +20,7 @@
 //! [Tuned](BloomFilterPolicy::tuned) filters in [long ranges](FilterBlockBuilder::with_long_ranges)
 //! match about 1% of absent keys on average at 10 bits per key, as `tests/accuracy.md` in the
 //! repository shows. They are recommended for engines of your own. Every LevelDB since 1.18 reads
-//! them, too:
+//! them, too.
 //!
 //! ```
 //! use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -41,7 +41,7 @@
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes#entries-of-a-table); [without the index](recipes#one-filter-per-table-in-a-filter-block) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
-//! | give up a table half way, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
+//! | give up a table halfway, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`FilterBlockReader::keys_may_match`], as [this recipe](recipes#look-up-many-keys-in-many-tables) shows |
 //! | plug a policy into rusty-leveldb, sstable or LevelDB's C interface | [recipes](recipes#rusty-leveldb) |
@@ -59,11 +59,10 @@
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
-//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Filters are built
-//! from user keys. If your engine's keys end in LevelDB's trailer, build filter blocks with
-//! [`InternalKeyPolicy`], which drops the trailer. Pass user keys to everything else, and read with
-//! the policy of user keys. If the engine's comparator ignores part of a key, wrap the policy in
-//! [`HashedBy`].
+//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Only a builder with
+//! [`InternalKeyPolicy`] takes keys that end in LevelDB's trailer. Pass user keys to everything
+//! else, and read with the policy of user keys. If the engine's comparator ignores part of a key,
+//! wrap the policy in [`HashedBy`].
 //!
 //! # Compatibility
 //!
@@ -71,9 +70,9 @@
 //! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform,
 //! unless a 32-bit `usize` cannot count a filter's bits.
 //!
-//! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes of LevelDB on 64-bit
-//! machines, from version 1.18 to 1.23, and lookups give LevelDB's answers. This crate differs
-//! where LevelDB's outcome is undefined, or LevelDB loses keys or overflows:
+//! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes that 64-bit LevelDB
+//! 1.18 to 1.23 makes, and lookups give LevelDB's answers. This crate differs only where LevelDB has
+//! undefined behaviour, loses keys or overflows:
 //!
 //! - Lookups in two kinds of malformed filter blocks answer `true` (see [`FilterBlockReader`]).
 //! - An internal key that is too short for a trailer is used whole.
@@ -85,8 +84,8 @@
 //! `with_long_ranges` make. Every reader reads old and new filters, because each filter says how to
 //! read it.
 //!
-//! A filter stored outside a filter block needs a name of its own. If it has LevelDB's name,
-//! LevelDB at best ignores the filter, and rusty-leveldb panics.
+//! A filter stored outside a filter block needs a name of its own in the metaindex block. If it has
+//! LevelDB's name, LevelDB at best ignores the filter, and rusty-leveldb panics.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -128,20 +127,12 @@ pub mod recipes {
     pub mod memory_threads_and_platforms {}
 
     /// See [the recipe](super#memory-for-levels).
-    #[doc(alias("level", "Monkey"))]
+    #[doc(alias = "level")]
     pub mod memory_for_levels {}
 
     /// See [the recipe](super#partitions).
     #[doc(alias = "partition")]
     pub mod partitions {}
-
-    /// See [the recipe](super#rusty-leveldb).
-    #[doc(alias = "rusty-leveldb")]
-    pub mod rusty_leveldb {}
-
-    /// See [the recipe](super#your-own-database).
-    #[doc(alias("plyvel", "classic-level", "goleveldb"))]
-    pub mod your_own_database {}
 }
 
 #[cfg(doctest)]

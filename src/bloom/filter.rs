@@ -13,9 +13,13 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
-/// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does, and in less time, except in
-/// filters of 9 bytes. To look up one key in many filters, [hash](crate::bloom_hash) it once. The
-/// buffer `B` must always return the same bytes. If it is mutable, keys can be inserted.
+/// Answers as [`BloomFilterPolicy`](crate::BloomFilterPolicy) does. The buffer `B` is for example
+/// `&[u8]`, `Vec<u8>` or `Arc<[u8]>`, and must always return the same bytes. If it is mutable, keys
+/// can be inserted.
+///
+/// The methods that take keys use their [`bloom_hash`]. To look up a key in many filters, or under
+/// a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), make a
+/// [`FilterKey`] for [`insert_key`](Self::insert_key) and [`may_match`](Self::may_match).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -95,8 +99,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
-    /// Overwrites all of `matches`. Allocates nothing. Looks up 16 keys or more side by side, which
-    /// is faster than single lookups, except in some filters with few probes.
+    /// Overwrites all of `matches`. Allocates nothing. Looks up 16 keys or more side by side. From
+    /// 32 keys on this is mostly faster than single lookups. 16 keys of different lengths can take
+    /// as long.
     ///
     /// # Panics
     ///
