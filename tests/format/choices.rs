@@ -35,11 +35,11 @@ const SHAPES: &[(usize, usize, usize, u8)] = &[
     (2, 1000, 7, 5), (12, 10000, 15, 6),
     (60000, 12000, 89993, 8), (100000, 2500, 31249, 2),
     (142322, 10000, 177899, 8), (196238, 10000, 245297, 8),
-    (38424, 10000, 48029, 8),
+    (38424, 10000, 48029, 8), (156427, 10000, 195533, 8),
 ];
 
 /// Wanted rate, keys, the millibits per key, and the bytes of a filter of so many keys. The rows of
-/// 6e-5 and 0.0007 notice the smallest changes in rates.
+/// 6e-5 and 0.0007 notice the smallest changes in rates. The last row takes nearly the most bits.
 #[rustfmt::skip]
 const SIZES: &[(f64, usize, usize, usize)] = &[
     (0.97, 1000, 289, 38), (0.64, 64, 981, 10),
@@ -48,6 +48,7 @@ const SIZES: &[(f64, usize, usize, usize)] = &[
     (5.2e-7, 2000, 143561, 35892), (0.01, 20000, 9620, 24050),
     (6e-5, 250000, 35887, 1121468), (0.0003, 1000000, 23189, 2898624),
     (0.0007, 3000000, 80861, 30322874), (0.003, 10000000, 15463, 19328750),
+    (0.149, 536870912, 7998, 536736692),
 ];
 
 /// Asserts that a table has the rows that are chosen now. Otherwise prints the rows as they would

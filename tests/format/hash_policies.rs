@@ -81,6 +81,14 @@ fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_o
         assert_eq!(filter, prefixes);
         assert!(policy.key_may_match(b"fight...TRAILER", &filter));
         assert!(!policy.key_may_match(b"apple...TRAILER", &filter));
+        let by_hash = policy.by_hash().expect("hashes");
+        let hashes = [&b"fight...TRAILER"[..], b"apple...TRAILER"];
+        let hashes = hashes.map(|key| by_hash.key_hash(key).expect("three bytes or more"));
+        for before in [false, true] {
+            let mut matches = [before; 2];
+            by_hash.hashes_may_match(&hashes, &filter, &mut matches);
+            assert_eq!(matches, [true, false]);
+        }
     }
 }
 

@@ -107,7 +107,8 @@ fn choose_length(leveldb: usize) -> usize {
     best.or_else(odd).unwrap_or(leveldb)
 }
 
-/// Whether the length shares a factor with `2 * 65535 * 65537`.
+/// Whether the length shares a factor with `2 * 65535 * 65537`. [`spreads_third_probes`] would
+/// reject multiples of 65537, too.
 fn has_bad_factor(num_bytes: usize) -> bool {
     [2, 3, 5, 17, 257, 65_537].iter().any(|factor| num_bytes % factor == 0)
 }
