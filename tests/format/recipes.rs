@@ -88,7 +88,7 @@ fn rates_of_digits_are_those_of_the_accuracy_tables() {
         assert_is_known(row.expect("a row")[2], "src/recipes.md", digits);
         let num_keys = num_keys.replace(',', "").parse().expect("a number");
         let rate = policy.shape(num_keys).measure_false_positive_rate(num_keys);
-        assert_eq!(rounded(100.0 * rate, other), *other, "src/recipes.md, XXH3, {num_keys} keys");
+        assert_eq!(rounded(100.0 * rate, other), *other, "src/recipes.md, {num_keys} keys");
     }
 }
 

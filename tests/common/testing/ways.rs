@@ -97,12 +97,6 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         ("policy", each(keys, |key| policy.key_may_match(key, filter))),
         ("policy, hash", each(&hashes, |hash| policy.hash_may_match(hash, filter))),
         (
-            "InternalKeyPolicy, hash",
-            each(&hashes, |hash| {
-                internal_key_policy.by_hash().expect("hashes").hash_may_match(hash, filter)
-            }),
-        ),
-        (
             "InternalKeyPolicy",
             each(&internal, |key| internal_key_policy.key_may_match(key, filter)),
         ),
