@@ -146,6 +146,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - If the policy panics. May panic if the policy gives hashes only in some calls.
     /// - If there is no memory for the offsets.
     /// - If an earlier call panicked.
+    #[inline]
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
@@ -162,11 +163,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
              {filter_index}, which is already written (filters so far: {num_filters})"
         );
         if filter_index > num_filters {
-            self.generate_filter();
-            // Ranges in which no data block starts get empty filters.
-            let (offset, missing) = (self.next_offset(), filter_index - num_filters - 1);
-            self.filter_offsets.try_reserve(missing).expect(OVERFLOW);
-            self.filter_offsets.resize(filter_index, offset);
+            self.start_range(filter_index);
         }
         self.is_poisoned = false;
     }
@@ -290,6 +287,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     fn enter(&mut self) {
         assert!(!mem::replace(&mut self.is_poisoned, true), "{POISONED}");
+    }
+
+    /// Builds the filter of the pending keys, and empty filters of the ranges up to this one, in
+    /// which no data block starts.
+    fn start_range(&mut self, filter_index: usize) {
+        self.generate_filter();
+        let (offset, missing) = (self.next_offset(), filter_index - self.filter_offsets.len());
+        self.filter_offsets.try_reserve(missing).expect(OVERFLOW);
+        self.filter_offsets.resize(filter_index, offset);
     }
 
     /// Builds the filter of the pending keys, if there are any, and removes the keys.
