@@ -64,10 +64,7 @@ pub struct HashedBy<P, F> {
     hash: F,
 }
 
-impl<P: HashPolicy, F> HashedBy<P, F>
-where
-    F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync,
-{
+impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> HashedBy<P, F> {
     /// Wraps `policy`, which may be a `Box<dyn HashPolicy>`.
     ///
     /// The name must differ from LevelDB's, and from the name of any policy that hashes keys
@@ -86,9 +83,8 @@ where
     }
 }
 
-impl<P: HashPolicy, F> FilterPolicy for HashedBy<P, F>
-where
-    F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync,
+impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> FilterPolicy
+    for HashedBy<P, F>
 {
     fn name(&self) -> &str {
         &self.name
@@ -109,9 +105,8 @@ where
     }
 }
 
-impl<P: HashPolicy, F> HashPolicy for HashedBy<P, F>
-where
-    F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync,
+impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> HashPolicy
+    for HashedBy<P, F>
 {
     #[inline]
     fn key_hash(&self, key: &[u8]) -> Option<BloomHash> {
