@@ -75,7 +75,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is looked up in
     /// several tables. Create the key with this reader's policy. Looks up the hash if the
-    /// `FilterKey` has a hash and the policy uses hashes, otherwise the key.
+    /// `FilterKey` has a hash and the policy uses hashes, otherwise the key. A key for which its
+    /// policy has no hash always matches.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
