@@ -18,9 +18,8 @@ fn tuned(policy: BloomFilterPolicy, num_keys: usize) -> (usize, u8) {
     (shape.filter_len() - 1, shape.num_probes())
 }
 
-/// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, at
-/// 65,536 bits and bytes, and of the most bits. The row of 7,948 keys and the rows below it notice
-/// small changes of constants and operators.
+/// Keys, millibits per key, bytes of bits, and probes: of few keys, where LevelDB has 7 probes, and
+/// of the most bits. The rows from 7,948 keys on notice small changes of constants and operators.
 #[rustfmt::skip]
 const SHAPES: &[(usize, usize, usize, u8)] = &[
     (1, 10000, 7, 4), (14, 10000, 18, 6),
