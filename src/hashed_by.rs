@@ -6,13 +6,13 @@ use core::fmt;
 
 use crate::{BloomHash, FilterPolicy, HashPolicy};
 
-/// Wraps a policy, so that its filters have another name and an engine's function hashes the keys.
+/// Wraps a policy, gives it another name, and hashes keys with an engine's function.
 ///
 /// Use it if a comparator ignores parts of keys, for filters of prefixes, or for hashes other than
 /// LevelDB's. The [recipes](crate::recipes#comparators) show each.
 ///
 /// The function gets the wrapped policy and a key. It calls the wrapped policy's
-/// [`key_hash`](HashPolicy::key_hash) with what represents the key, or makes a [`BloomHash`] itself.
+/// [`key_hash`](HashPolicy::key_hash) with the bytes that count, or makes a [`BloomHash`] itself.
 /// A key that gets `None`, such as a key shorter than the prefix, is in no filter but always
 /// matches. Equal keys need the same hash, in every process and in every version that reads the
 /// filters.
@@ -30,9 +30,9 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 /// ```
 ///
 /// A `HashedBy` can wrap another `HashedBy`, and [`InternalKeyPolicy`](crate::InternalKeyPolicy) can
-/// wrap both. Only the outermost name counts, so it must say what each function does. For filters
-/// without a block, make each [`FilterKey`](crate::FilterKey) with the outermost policy of user
-/// keys.
+/// wrap both. Only the outermost name counts, so change it whenever one of the functions changes.
+/// For filters without a block, make each [`FilterKey`](crate::FilterKey) with the outermost
+/// `HashedBy`.
 ///
 /// Each closure has a type of its own. For a field of a struct, use a function pointer, or share the
 /// `HashedBy` as a trait object:

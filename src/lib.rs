@@ -1,5 +1,4 @@
-//! A port of LevelDB's filter policies: the Bloom filter, filter blocks and internal keys,
-//! byte-for-byte compatible with LevelDB 1.23.
+//! Builds and reads LevelDB's Bloom filters and filter blocks, byte for byte as LevelDB 1.23 does.
 //!
 //! A filter lets an engine skip a table that cannot contain a key. It may match an absent key, but
 //! never rejects a present key. LevelDB's own filter is [`BloomFilterPolicy::new`]:
@@ -49,7 +48,7 @@
 //! | count the reads that filters save | [recipe](recipes#count-what-filters-save) |
 //! | find the bits per key for a false-positive rate | [`BloomFilterPolicy::for_false_positive_rate`]; [rates for 4 to 16 bits](recipes#bits-per-key) |
 //! | give each level of an engine its bits per key | [recipe](recipes#memory-for-levels) |
-//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [for a format of your own](recipes#filters-without-a-block), [of a given length](recipes#partitions) |
+//! | build a filter without a block, key by key | [`BloomFilterBuilder`]; [for a format of your own](recipes#filters-without-a-block), [of a given length](recipes#partitions); to insert keys later [`BloomFilter::empty`] |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; for one thread [`BloomFilter::empty`]; [with a budget](recipes#a-memtables-filter) |
 //! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`], for example for [comparators](recipes#comparators), [prefixes](recipes#filters-of-prefixes), [64-bit hashes](recipes#hashes-of-your-own) |
@@ -59,7 +58,7 @@
 //! | know the requirements | [memory, threads and platforms](recipes#memory-threads-and-platforms) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
-//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Only a builder with
+//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Only an
 //! [`InternalKeyPolicy`] takes keys that end in LevelDB's trailer. Pass user keys to everything
 //! else, and read with the policy of user keys. If the engine's comparator ignores part of a key,
 //! wrap the policy in [`HashedBy`].
@@ -67,8 +66,8 @@
 //! # Compatibility
 //!
 //! The crate is `no_std`. It needs an allocator, and atomics with compare-and-swap for `Arc` and
-//! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform,
-//! unless a 32-bit `usize` cannot count a filter's bits.
+//! [`AtomicBloomFilter`]. It builds for WebAssembly, and writes the same bytes on every platform, or
+//! panics if a 32-bit `usize` cannot count a filter's bits.
 //!
 //! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes that 64-bit LevelDB
 //! 1.18 to 1.23 makes, and lookups give LevelDB's answers. This crate differs only where LevelDB has
