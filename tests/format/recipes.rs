@@ -107,15 +107,15 @@ fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
 
 #[test]
 fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
-    let head = "keys | LevelDB, 100-byte values | LevelDB, 1,000 | plugged in, 100 \
-                | plugged in, 1,000 | long ranges, 100 | long ranges, 1,000";
+    let head = "keys | LevelDB, 100-byte values | LevelDB, 1,000-byte | plugged in, 100-byte \
+                | plugged in, 1,000-byte | long ranges, 100-byte | long ranges, 1,000-byte";
     let known = table_in(ACCURACY, "keys | values");
     let rows = table_in(README, head);
     assert_eq!(rows.len(), 5);
     for row in &rows[1..] {
         for (column, cell) in rows[0].iter().zip(row).skip(1) {
             let (filters, bytes) = column.split_once(", ").expect("filters, bytes of a value");
-            let values = format!("about {} bytes", bytes.trim_end_matches("-byte values"));
+            let values = format!("about {} bytes", bytes.split('-').next().unwrap());
             let known_column = known[0].iter().position(|&column| column == filters);
             let known_row = known.iter().find(|known| known[..2] == [row[0], &values]);
             let known = known_row.expect("a row")[known_column.expect("a column")];
