@@ -9,8 +9,8 @@ use crate::{BloomHash, bloom_hash};
 
 /// Builds filters from keys that come one at a time, without keeping the keys.
 ///
-/// The builder keeps 4 bytes per key, in a vector that doubles. The policy comes last, because the
-/// best policy may depend on the number of keys. The bytes equal those of the policy's
+/// The builder keeps a hash of 4 bytes per key, in a vector that doubles. The policy comes last,
+/// because the best policy may depend on the number of keys. The bytes equal those of the policy's
 /// [`create_filter`](crate::FilterPolicy::create_filter).
 ///
 /// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).

@@ -278,7 +278,7 @@ fn table(columns: &[(&str, usize, &Figures)]) -> [String; 4] {
         title,
         row("next keys that pass", &|figures| share(figures.next)),
         row("mixed keys that pass", &|figures| share(figures.mixed)),
-        row("bytes of filters", &|figures| grouped(figures.bytes)),
+        row("filter block bytes", &|figures| grouped(figures.bytes)),
     ]
 }
 
