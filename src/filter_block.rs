@@ -19,8 +19,9 @@ pub use reader::FilterBlockReader;
 /// expression, the calls are `add_key* (start_block add_key*)* finish`. [`FilterBlockReader`] shows
 /// the format of the result.
 ///
-/// `start_block` may also follow the last data block, with the offset after it. LevelDB does so. If
-/// the last data block is long, this adds empty filters at the end.
+/// For LevelDB's exact bytes, also call `start_block` after the last data block, with the offset
+/// behind its trailer. If the last data block is long, this adds empty filters at the end. Lookups
+/// in data blocks give the same answers either way.
 ///
 /// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys and
 /// filters end up in the next table.
