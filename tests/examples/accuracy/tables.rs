@@ -102,8 +102,8 @@ pub(crate) fn real_keys() -> String {
          crate builds the same bytes with `FilterBlockBuilder::with_base_lg(new(10), 21)`.\n\
          - Long ranges are recommended for engines. \
          `FilterBlockBuilder::with_long_ranges(new(10).tuned())` builds them.\n\n\
-         The rows \"filter bytes (any keys, at most)\" give the size of a run's filter blocks, for the \
-         kind of keys that takes most.",
+         The rows \"filter bytes\" give the size of a run's filter blocks, for the kind of keys \
+         that takes most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     );
     let about = [20, 100, 500, 1_000];
@@ -115,10 +115,7 @@ pub(crate) fn real_keys() -> String {
             text +=
                 &row(&cells(&[name, &values], measured[i].iter().map(|(rate, _)| percent(*rate))));
         }
-        text += &row(&cells(
-            &["filter bytes (any keys, at most)", &values],
-            most.into_iter().map(grouped),
-        ));
+        text += &row(&cells(&["filter bytes", &values], most.into_iter().map(grouped)));
     }
     text + &values_of_one_length() + &more_room()
 }
