@@ -269,12 +269,27 @@ std::string WriteDatabase(Parser request) {
   return std::string();
 }
 
-// Counts how often tables are read.
+// Counts how often tables are read. Lookups start compactions, which read tables and replace them,
+// sooner or later, depending on how busy the machine is. So compactions wait until `LetGo`.
 class CountingEnv : public leveldb::EnvWrapper {
  public:
   CountingEnv() : EnvWrapper(leveldb::Env::Default()), num_reads_(0) {}
 
   uint64_t num_reads() const { return num_reads_; }
+
+  void Schedule(void (*function)(void*), void* argument) override {
+    if (waits_) {
+      waiting_.emplace_back(function, argument);
+    } else {
+      target()->Schedule(function, argument);
+    }
+  }
+
+  // Closing waits for the compaction that was started, and its end may start another.
+  void LetGo() {
+    waits_ = false;
+    for (const auto& [function, argument] : waiting_) target()->Schedule(function, argument);
+  }
 
   leveldb::Status NewRandomAccessFile(const std::string& path,
                                       leveldb::RandomAccessFile** file) override {
@@ -302,6 +317,8 @@ class CountingEnv : public leveldb::EnvWrapper {
   };
 
   std::atomic<uint64_t> num_reads_;
+  bool waits_ = true;
+  std::vector<std::pair<void (*)(void*), void*>> waiting_;
 };
 
 // A byte for each key, 1 if it has its value; a byte for each of the others, 1 if it is found; then
@@ -335,7 +352,9 @@ std::string ReadDatabase(Parser request) {
   for (const Slice& key : others) {
     answer.push_back(find(key, &value) ? 1 : 0);
   }
-  return answer + Encode(env.num_reads() - num_reads);
+  answer += Encode(env.num_reads() - num_reads);
+  env.LetGo();
+  return answer;
 }
 
 // The state of the race: key sets, the policy, the last filter, and databases.

@@ -140,7 +140,7 @@ fn tables_of_all_levels_with_overwritten_and_deleted_keys_lose_none() {
         let (reads, _) = replace(&mut leveldb, options, (&writes, &absent));
         sums = [sums[0] + reads[0], sums[1] + reads[1]];
     }
-    assert!(sums[1] < sums[0] / 2, "{sums:?} reads");
+    assert!(sums[1] < sums[0] / 5, "{sums:?} reads");
 }
 
 #[test]
