@@ -26,9 +26,10 @@ pub use reader::FilterBlockReader;
 /// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys and
 /// filters end up in the next table.
 ///
-/// The builder keeps 4 bytes per key until the key's range ends, or the key itself if the policy
-/// has no [hashes](FilterPolicy::by_hash). Once a call has panicked, the methods below panic, too,
-/// because keys may be missing. Only `clear` and `policy` do not.
+/// The builder keeps a hash of 4 bytes per key, in a vector that doubles, until the key's range
+/// ends. If the policy has no [hashes](FilterPolicy::by_hash), it keeps the key itself. Once a call
+/// has panicked, the methods below panic, too, because keys may be missing. Only `clear` and
+/// `policy` do not.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
