@@ -121,31 +121,33 @@ fn has_bad_factor(num_bytes: usize) -> bool {
 fn neighbours_meet(num_bytes: usize) -> bool {
     // Below 1,024 bytes hardly any length would pass, so all pass. Limits of 1,022 to 1,027 choose
     // the same lengths, because the lengths between have bad factors.
-    let length = u32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
+    let length = i32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
     let Some(length) = length else { return false };
     // The inverse modulo 2^32, by Newton's method. The length is its own inverse modulo 2^3, and
     // each step doubles the number of bits that are right.
-    let improve = |x: u32, _| x.wrapping_mul(2_u32.wrapping_sub(length.wrapping_mul(x)));
+    let improve = |x: i32, _| x.wrapping_mul(2_i32.wrapping_sub(length.wrapping_mul(x)));
     let inverse = (0..4).fold(length, improve);
-    // A number of up to 2^31, times the inverse, is this small only if the length divides it. All
-    // numbers below are less than 2^27, so 2^27 would do as well.
-    let most = (1 << 31) / length;
-    let is_multiple = |times_inverse: u32| times_inverse.wrapping_add(most) <= 2 * most;
+    // A number of up to 2^31, times the inverse, is from -most to most only if the length divides
+    // it. All numbers below are less than 2^27, so 2^27 would do as well. One comparison tells, of
+    // signed numbers, because SSE2 compares no others.
+    let most = i32::MAX / length;
+    let (shift, limit) = (i32::MIN + most, i32::MIN + 2 * most);
+    let is_multiple = |times_inverse: i32| times_inverse.wrapping_add(shift) <= limit;
 
     // 2 + i and 2 - i, without common factors. The sign of `q` is free.
     [(1, 1), (3, 1), (5, 1), (7, 3), (9, 5)].into_iter().any(|(of_p, of_q)| {
         // The lowest power is 1, because the length is odd. It is in `p` or in `q`.
         let lowest = [of_p * 65_537, of_q * 65_535].map(|n| inverse.wrapping_mul(n));
         // There are four of each higher power: in `p` or in `q`, plus or minus.
-        let higher: [u32; 28] = array::from_fn(|i| {
+        let higher: [i32; 28] = array::from_fn(|i| {
             let power = lowest[i % 2] << (i / 4 + 1);
             if i % 4 < 2 { power } else { power.wrapping_neg() }
         });
         // The sums of two powers, eight with each higher power. They need no test of their own,
         // because one of the two is the next power minus itself, which makes three powers.
-        let two: [u32; 48] = array::from_fn(|i| lowest[i % 2].wrapping_add(higher[i / 2]));
+        let two: [i32; 48] = array::from_fn(|i| lowest[i % 2].wrapping_add(higher[i / 2]));
         // Without a branch this vectorizes, which is faster than to stop at the first.
-        let is_any_multiple = |two: &[u32], third: u32| {
+        let is_any_multiple = |two: &[i32], third: i32| {
             two.iter().fold(false, |is_any, &two| is_any | is_multiple(two.wrapping_add(third)))
         };
         (4..28).any(|i| is_any_multiple(&two[..i / 4 * 8], higher[i]))
