@@ -193,13 +193,15 @@ impl BloomFilterPolicy {
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
-        let leveldb = BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
-        let leveldb = leveldb.expect("BloomFilterPolicy::shape: capacity overflow, too many bits");
-        match self.rule {
-            ShapeRule::LevelDb => leveldb,
-            ShapeRule::NumProbes(num_probes) => BloomFilterShape { num_probes, ..leveldb },
-            ShapeRule::Tuned => shaping::tuned_shape(leveldb, num_keys),
-        }
+        let leveldb = || BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
+        let shape = match self.rule {
+            ShapeRule::LevelDb => leveldb(),
+            ShapeRule::NumProbes(num_probes) => {
+                leveldb().map(|shape| BloomFilterShape { num_probes, ..shape })
+            }
+            ShapeRule::Tuned => shaping::tuned_shape(num_keys, self.millibits_per_key),
+        };
+        shape.expect("BloomFilterPolicy::shape: capacity overflow, too many bits")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::rate::Rates;
 use super::tuned::tuned_shape;
-use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
+use crate::bloom::shape::{NUM_HASHES, float};
 
 /// Filters of fewer keys need more bits per key, which would be far too many for a filter of many
 /// keys. So policies for them take the bits per key that this many keys need, and count the keys of
@@ -23,12 +23,8 @@ impl TunedSize {
         if num_keys == 0 {
             return 0.0;
         }
-        let counted = num_keys.max(self.min_keys);
-        let Some(leveldb) = BloomFilterShape::leveldb(counted, self.millibits_per_key) else {
-            return 1.0;
-        };
-        let shape = tuned_shape(leveldb, counted);
-        Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes)
+        tuned_shape(num_keys.max(self.min_keys), self.millibits_per_key)
+            .map_or(1.0, |shape| Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes))
     }
 }
 
