@@ -59,15 +59,12 @@ pub struct FilterBlockBuilder<P> {
     is_poisoned: bool,
 }
 
-/// With long ranges, the initial `base_lg`, which is 512 KiB.
-const LONG_BASE_LG: u8 = 19;
+/// LevelDB's 2 KiB.
+const BASE_LG: u8 = 11;
 
-/// With long ranges, how many keys the first filter should have.
-const LONG_MIN_KEYS: usize = 4_000;
-
-/// With long ranges, every filter is long enough for this many keys, because hardly any length
-/// below 2.5 KB is good for counters.
-const LONG_MIN_ROOM: usize = 2_000;
+/// How many keys a good filter has: LevelDB's hash makes smaller filters bad for counters, and
+/// filters of many more keys bad for decimal and hexadecimal numbers.
+const GOOD_NUM_KEYS: usize = 2_000;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Creates a builder of LevelDB's blocks, with a filter for each 2 KiB of data blocks.
@@ -75,7 +72,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub const fn new(policy: P) -> Self {
         Self {
             policy,
-            base_lg: 11, // LevelDB's 2 KiB
+            base_lg: BASE_LG,
             has_long_ranges: false,
             pending: PendingKeys::new(),
             filter: Vec::new(),
@@ -127,7 +124,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// one or two.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
-        let mut builder = Self::with_base_lg(policy, LONG_BASE_LG);
+        let mut builder = Self::new(policy);
         builder.has_long_ranges = true;
         builder
     }
@@ -152,7 +149,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
         let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
-        if may_widen && !self.pending.is_empty() && self.pending.num_keys() < LONG_MIN_KEYS {
+        if may_widen && self.pending.num_keys() < GOOD_NUM_KEYS {
             while self.base_lg < 63 && block_offset >> self.base_lg > 0 {
                 self.base_lg += 1;
             }
@@ -255,7 +252,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.clear();
         self.filter_offsets.clear();
         if self.has_long_ranges {
-            self.base_lg = LONG_BASE_LG;
+            self.base_lg = BASE_LG;
         }
         self.is_poisoned = false;
     }
@@ -275,6 +272,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.enter();
         if !self.pending.is_empty() {
             self.generate_filter();
+        }
+        if self.has_long_ranges && self.filter_offsets.len() <= 1 {
+            // The only filter answers for every offset, also for an engine that knows none.
+            self.base_lg = 63;
         }
         let array_offset = self.next_offset();
         let mut block = mem::take(&mut self.result);
@@ -312,8 +313,20 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filter_offsets.push(offset);
     }
 
-    const fn min_keys(&self) -> usize {
-        if self.has_long_ranges { LONG_MIN_ROOM } else { 0 }
+    /// For how many keys the next filter has room, if that is more than it has.
+    fn min_keys(&self) -> usize {
+        if !self.has_long_ranges {
+            return 0;
+        }
+        let num_keys = self.pending.num_keys();
+        let min_keys = num_keys.saturating_mul(8).min(GOOD_NUM_KEYS);
+        if self.filter_offsets.is_empty() {
+            return min_keys;
+        }
+        // Room for 3 keys takes 4 bytes at 10 bits per key, as does an offset. LevelDB writes one for
+        // each 2 KiB of this range. So the room of many filters hardly makes the block longer.
+        let room = usize::try_from(3_u64 << (self.base_lg - BASE_LG)).unwrap_or(usize::MAX);
+        min_keys.min(num_keys.saturating_add(room))
     }
 
     fn next_offset(&self) -> u32 {

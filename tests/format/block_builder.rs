@@ -39,25 +39,27 @@ pub(super) fn add(
     }
 }
 
-/// Builds the oracle's block, with filters of what `user_key` returns for each key. With long
-/// ranges, `min_keys` is above 0: successive equal hashes then count once, and each filter is as
-/// long as a filter of so many keys.
+/// Builds the oracle's block, with filters of what `user_key` returns for each key.
 pub(super) fn build_by_reference(
     policy: BloomFilterPolicy,
     user_key: fn(&[u8]) -> &[u8],
-    min_keys: usize,
     base_lg: u8,
     blocks: &DataBlocks,
 ) -> Vec<u8> {
     let create_filter = |keys: &[Vec<u8>]| {
         let hashes = keys.iter().map(|key| reference::bloom_hash(user_key(key)));
-        let mut hashes: Vec<_> = hashes.collect();
-        if min_keys > 0 {
-            hashes.dedup();
-        }
-        let shape = policy.shape(hashes.len().max(min_keys));
+        let (hashes, shape) = (hashes.collect::<Vec<_>>(), policy.shape(keys.len()));
         reference::create_filter_of_len(shape.filter_len() - 1, shape.num_probes(), &hashes)
     };
+    build_with(create_filter, base_lg, blocks)
+}
+
+/// Builds the oracle's block with a function from keys to a filter.
+pub(super) fn build_with(
+    create_filter: impl Fn(&[Vec<u8>]) -> Vec<u8>,
+    base_lg: u8,
+    blocks: &DataBlocks,
+) -> Vec<u8> {
     let mut builder = reference::FilterBlockBuilder::with_base_lg(create_filter, base_lg);
     for (block_offset, keys) in blocks {
         builder.start_block(*block_offset);
@@ -88,7 +90,7 @@ proptest! {
             (user_key, &InternalKeyPolicy::new(&shared), &InternalKeyPolicy::new(OfKeys(&shared))),
         ] {
             prop_assert!(by_hash.by_hash().is_some() && by_key.by_hash().is_none());
-            let block = build_by_reference(policy, filtered, 0, base_lg, &blocks);
+            let block = build_by_reference(policy, filtered, base_lg, &blocks);
             prop_assert_eq!(&build(by_hash, base_lg, &blocks), &block);
             prop_assert_eq!(&build(by_key, base_lg, &blocks), &block);
             let readers = [by_hash, by_key].map(|policy| FilterBlockReader::new(policy, &block));

@@ -18,12 +18,12 @@ fn half(numbers: u64) -> impl Iterator<Item = u64> {
 }
 
 #[test]
-fn three_long_ranges_and_more_and_one_for_all_are_told() {
+fn many_long_ranges_and_one_for_all_are_told() {
     let keys: Vec<_> = half(40_000).map(u64::to_be_bytes).collect();
     let long_ranges = FilterBlockBuilder::with_long_ranges;
     for (builder, num_filters, choice) in [
-        (long_ranges(POLICY.tuned()), 5, Some(Choice::Tuned(10))),
-        (long_ranges(BloomFilterPolicy::new(16).tuned()), 5, Some(Choice::Tuned(16))),
+        (long_ranges(POLICY.tuned()), 10, Some(Choice::Tuned(10))),
+        (long_ranges(BloomFilterPolicy::new(16).tuned()), 10, Some(Choice::Tuned(16))),
         (FilterBlockBuilder::with_base_lg(POLICY, 63), 1, Some(Choice::Leveldb(10))),
         (FilterBlockBuilder::with_base_lg(POLICY, 19), 5, Some(Choice::Leveldb(10))),
         (FilterBlockBuilder::with_base_lg(POLICY.tuned(), 20), 3, None),

@@ -1,6 +1,6 @@
 //! Which policies of the crate make the filter block of a table.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, bloom_hash};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
 use crate::common::table::Keys;
 
@@ -16,16 +16,8 @@ pub(crate) enum Choice {
 /// No larger n is tried.
 const MAX_BITS_PER_KEY: usize = 1_000;
 
-/// A filter in a long range is as long as if it had this many keys, or longer.
-const LONG_MIN_ROOM: usize = 2_000;
-
-/// What is known of a range with keys.
-struct Range<'a> {
-    filter: &'a [u8],
-    num_keys: usize,
-    /// How many keys there are if versions of a key, whose hashes are equal, count once.
-    num_distinct: usize,
-}
+/// A filter, and for how many keys its length is chosen.
+type Sized<'a> = (&'a [u8], usize);
 
 impl Choice {
     pub(crate) fn policy(self) -> BloomFilterPolicy {
@@ -42,47 +34,49 @@ impl Choice {
         }
     }
 
-    fn fits(self, range: &Range<'_>) -> bool {
-        // The number of keys that the filter's length is chosen for.
-        let num_keys = match self {
-            Self::Leveldb(_) => range.num_keys,
-            Self::Tuned(_) => range.num_distinct.max(LONG_MIN_ROOM),
-        };
-        let (filter, shape) = (range.filter, self.policy().shape(num_keys));
+    fn fits(self, (filter, num_keys): Sized<'_>) -> bool {
+        let shape = self.policy().shape(num_keys);
         filter.len() == shape.filter_len() && filter.last() == Some(&shape.num_probes())
     }
 }
 
 /// All choices that make the filter block of a reader of these keys.
 pub(crate) fn choices(keys: &Keys, reader: &Reader<'_>) -> Vec<Choice> {
-    let Some(ranges) = ranges(keys, reader) else { return Vec::new() };
-    let mut choices = Vec::new();
-    for choice in [Choice::Leveldb, Choice::Tuned] {
-        // Nothing is built before all shapes fit, since damaged offsets can ask for any memory.
-        let fits = |choice: &Choice| ranges.iter().all(|range| choice.fits(range));
-        let fitting: Vec<_> = (0..=MAX_BITS_PER_KEY).map(choice).filter(fits).collect();
-        // Filters of the same shapes have the same bytes, so one choice tells of all.
-        let block = fitting.first().map(|of| keys.filter_block(of.builder(reader.base_lg())));
-        if block.is_some_and(|block| block == *reader.contents()) {
-            choices.extend(fitting);
-        }
-    }
-    choices
+    let Some(filters) = filters(keys, reader) else { return Vec::new() };
+    // The first filter is enough here, because how far long ranges reach follows from the keys.
+    let first = filters.first().map(|&(filter, _)| (filter, first_in_long_ranges(keys, reader)));
+    let leveldb = with_all(Choice::Leveldb, &filters);
+    let tuned = with_all(Choice::Tuned, first.as_slice());
+    let makes_the_block =
+        |of: &Choice| keys.filter_block(of.builder(reader.base_lg())) == *reader.contents();
+    leveldb.chain(tuned).filter(makes_the_block).collect()
 }
 
-/// The ranges with keys; `None` if one has no filter.
-fn ranges<'a>(keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<Range<'a>>> {
-    let (mut ranges, mut last) = (Vec::<Range<'a>>::new(), None);
-    for (offset, key) in keys.iter() {
-        let (index, hash) = (offset >> reader.base_lg(), bloom_hash(key));
-        if last.is_none_or(|(last, _)| last != index) {
-            let filter = reader.filter(offset).filter(|filter| !filter.is_empty())?;
-            ranges.push(Range { filter, num_keys: 0, num_distinct: 0 });
+/// The choices whose filters of so many keys have these lengths and numbers of probes. No other is
+/// built, because damaged offsets can ask for any memory.
+fn with_all(choice: fn(usize) -> Choice, filters: &[Sized<'_>]) -> impl Iterator<Item = Choice> {
+    let fits = |choice: &Choice| filters.iter().all(|&filter| choice.fits(filter));
+    (0..=MAX_BITS_PER_KEY).map(choice).filter(fits)
+}
+
+/// The filters of the ranges with keys; `None` if such a range has no filter.
+fn filters<'a>(keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<Sized<'a>>> {
+    let (mut filters, mut last) = (Vec::<Sized<'a>>::new(), None);
+    for (offset, _) in keys.iter() {
+        let index = Some(offset >> reader.base_lg());
+        if last != index {
+            filters.push((reader.filter(offset).filter(|filter| !filter.is_empty())?, 0));
         }
-        let range = ranges.last_mut().expect("pushed above");
-        range.num_keys += 1;
-        range.num_distinct += usize::from(last != Some((index, hash)));
-        last = Some((index, hash));
+        filters.last_mut().expect("pushed above").1 += 1;
+        last = index;
     }
-    Some(ranges)
+    Some(filters)
+}
+
+/// For how many keys long ranges choose the length of the first filter, if it has these keys.
+fn first_in_long_ranges(keys: &Keys, reader: &Reader<'_>) -> usize {
+    let mut builder = FilterBlockBuilder::with_long_ranges(BloomFilterPolicy::default());
+    let first = keys.iter().take_while(|(offset, _)| offset >> reader.base_lg() == 0);
+    first.for_each(|(_, key)| builder.add_key(key));
+    builder.next_filter_num_keys()
 }

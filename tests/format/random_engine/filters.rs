@@ -29,7 +29,7 @@ struct Lookup {
 impl Engine {
     /// Writes the memtable as a table, perhaps after writing it has failed halfway.
     pub(super) fn flush(&mut self) {
-        let range = 1 << self.base_lg.unwrap_or(19).min(24);
+        let range = 1 << self.base_lg.unwrap_or(16).min(24);
         let max_len = of_any_magnitude(4 * range, &mut self.below);
         let max_entries = of_any_magnitude(300, &mut self.below);
         let (mut index, mut blocks, mut offset) = (BTreeMap::new(), DataBlocks::new(), 0);
