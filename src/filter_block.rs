@@ -8,7 +8,7 @@ mod reader;
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
-use crate::FilterPolicy;
+use crate::{BloomFilterPolicy, FilterPolicy};
 use pending::PendingKeys;
 pub use reader::FilterBlockReader;
 
@@ -43,7 +43,7 @@ pub use reader::FilterBlockReader;
 /// assert!(reader.key_may_match(4_101, b"plum") && !reader.key_may_match(4_101, b"fig"));
 /// ```
 #[derive(Clone)]
-pub struct FilterBlockBuilder<P> {
+pub struct FilterBlockBuilder<P = BloomFilterPolicy> {
     policy: P,
     base_lg: u8,
     has_long_ranges: bool,

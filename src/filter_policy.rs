@@ -1,6 +1,7 @@
 //! The traits between a storage engine and its filters.
 
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
+use core::fmt;
 
 use crate::BloomHash;
 use crate::hash::assert_same_len;
@@ -57,6 +58,13 @@ pub trait FilterPolicy: Send + Sync {
     #[inline]
     fn by_hash(&self) -> Option<&dyn HashPolicy> {
         None
+    }
+}
+
+/// Shows the policy's name.
+impl fmt::Debug for dyn FilterPolicy + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FilterPolicy({:?})", self.name())
     }
 }
 

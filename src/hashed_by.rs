@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::{BloomHash, FilterPolicy, HashPolicy};
+use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 
 /// Wraps a policy, gives it another name, and hashes keys with an engine's function.
 ///
@@ -25,7 +25,7 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 ///     |policy, key| policy.key_hash(&key.to_ascii_lowercase()),
 /// );
 /// let memtable = AtomicBloomFilter::new(policy.policy().shape(4_096));
-/// memtable.insert_key(&FilterKey::new(&policy, b"Key"));
+/// memtable.insert(&FilterKey::new(&policy, b"Key"));
 /// assert!(memtable.may_match(&FilterKey::new(&policy, b"kEY")));
 /// ```
 ///
@@ -58,7 +58,7 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 /// assert_eq!(options.shared.name(), options.policy.name());
 /// ```
 #[derive(Clone)]
-pub struct HashedBy<P, F> {
+pub struct HashedBy<P = BloomFilterPolicy, F = fn(&P, &[u8]) -> Option<BloomHash>> {
     name: Cow<'static, str>,
     policy: P,
     hash: F,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::filter_policy::BY_HASH_RULE;
-use crate::{BloomHash, FilterPolicy, HashPolicy};
+use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 
 /// Builds filters of user keys for tables whose keys all end in LevelDB's 8-byte trailer.
 ///
@@ -36,7 +36,7 @@ use crate::{BloomHash, FilterPolicy, HashPolicy};
 /// assert!(!policy.key_may_match(&internal_key("plum", 1_000), &filter));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct InternalKeyPolicy<P> {
+pub struct InternalKeyPolicy<P = BloomFilterPolicy> {
     user_policy: UserPolicy<P>,
 }
 

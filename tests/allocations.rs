@@ -102,7 +102,7 @@ fn hashes_and_lookups_allocate_nothing() {
                 black_box(internal_key_policy.key_may_match(key, bytes));
                 black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
             }
-            reader.keys_may_match(&block_offsets, &filter_keys, &mut matches);
+            reader.may_match_many(&block_offsets, &filter_keys, &mut matches);
             let Ok(filter) = BloomFilter::new(bytes) else { return };
             filter.keys_may_match(&keys, &mut matches);
             filter.hashes_may_match(&hashes, &mut matches);

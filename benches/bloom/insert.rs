@@ -19,20 +19,20 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.bench_function("BloomFilter, insert", |bencher| {
             let keys = keys.as_slice();
             let insert = |filter: &mut BloomFilter<Vec<u8>>| {
-                keys.iter().filter(|key| filter.insert(key)).count()
+                keys.iter().filter(|key| filter.insert_key(key)).count()
             };
             bencher.iter_batched_ref(|| BloomFilter::empty(shape), insert, PerIteration);
         });
         group.bench_function("AtomicBloomFilter, insert", |bencher| {
             let keys = keys.as_slice();
             let insert = |filter: &mut AtomicBloomFilter| {
-                keys.iter().filter(|key| filter.insert(key)).count()
+                keys.iter().filter(|key| filter.insert_key(key)).count()
             };
             bencher.iter_batched_ref(|| AtomicBloomFilter::new(shape), insert, PerIteration);
         });
         group.bench_function("AtomicBloomFilter, lookup", |bencher| {
             let (keys, filter) = (keys.as_slice(), AtomicBloomFilter::new(shape));
-            keys.iter().step_by(2).for_each(|key| _ = filter.insert(key));
+            keys.iter().step_by(2).for_each(|key| _ = filter.insert_key(key));
             bencher.iter(|| keys.iter().filter(|key| filter.key_may_match(key)).count());
         });
     }

@@ -35,7 +35,7 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
-///         filter.insert(b"apple"); // before any reader can see the key
+///         filter.insert_key(b"apple"); // before any reader can see the key
 ///         memtable.write().unwrap().insert("apple", "red");
 ///     });
 ///     threads.spawn(|| {
@@ -66,7 +66,7 @@ impl AtomicBloomFilter {
     /// Threads that insert the same key at the same time may all get `false`. Takes time linear in
     /// the key's length and in the number of probes.
     #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
-    pub fn insert(&self, key: &[u8]) -> bool {
+    pub fn insert_key(&self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
 
@@ -83,7 +83,7 @@ impl AtomicBloomFilter {
     /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
     /// the filter matched the key before.
     #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
-    pub fn insert_key(&self, key: &FilterKey) -> bool {
+    pub fn insert(&self, key: &FilterKey) -> bool {
         key.hash().is_none_or(|hash| self.insert_hash(hash))
     }
 
@@ -135,12 +135,12 @@ impl AtomicBloomFilter {
     /// ```
     /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
     /// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).tuned().shape(4_096));
-    /// filter.insert(b"apple");
+    /// filter.insert_key(b"apple");
     /// let copy = filter.to_filter();
     /// assert!(copy.key_may_match(b"apple") && copy.estimated_num_keys() < 2.0);
     /// ```
     #[must_use]
-    pub fn to_filter(&self) -> BloomFilter<Vec<u8>> {
+    pub fn to_filter(&self) -> BloomFilter {
         let bytes = self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
         BloomFilter { bytes, prepared: self.prepared }
     }

@@ -31,9 +31,20 @@ pub enum InvalidFilter {
 }
 
 impl InvalidFilter {
-    /// LevelDB's answer for every key.
+    /// Returns what LevelDB answers for every key that it looks up in such bytes: `false` if they are
+    /// too short, `true` if the number of probes is reserved.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilter;
+    /// let may_match = |bytes: &[u8]| match BloomFilter::new(bytes) {
+    ///     Ok(filter) => filter.key_may_match(b"fig"),
+    ///     Err(invalid) => invalid.may_match(),
+    /// };
+    /// assert!(!may_match(&[6]) && may_match(&[0, 31]));
+    /// ```
     #[inline]
-    pub(super) fn may_match(self) -> bool {
+    #[must_use]
+    pub const fn may_match(self) -> bool {
         matches!(self, Self::ReservedProbeCount { .. })
     }
 }

@@ -33,7 +33,7 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// # Ok::<(), leveldb_filter::InvalidFilter>(())
 /// ```
 #[derive(Clone)]
-pub struct BloomFilter<B> {
+pub struct BloomFilter<B = Vec<u8>> {
     pub(super) bytes: B,
     pub(super) prepared: PreparedShape,
 }
@@ -178,7 +178,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     ///
     /// Inserts the key's [`bloom_hash`]. If a policy hashes keys in its own way, use
     /// [`insert_key`](Self::insert_key).
-    pub fn insert(&mut self, key: &[u8]) -> bool {
+    pub fn insert_key(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
 
@@ -196,7 +196,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts a key as its policy hashes it. A key without a [hash](FilterKey::hash) is not
     /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
     /// the filter matched the key before.
-    pub fn insert_key(&mut self, key: &FilterKey) -> bool {
+    pub fn insert(&mut self, key: &FilterKey) -> bool {
         key.hash().is_none_or(|hash| self.insert_hash(hash))
     }
 

@@ -36,7 +36,7 @@ impl BloomFilterShape {
     /// ```
     /// use leveldb_filter::{AtomicBloomFilter, BloomFilterShape};
     /// let filter = AtomicBloomFilter::new(BloomFilterShape::new(65_510, 8));
-    /// assert!(!filter.insert(b"apple"));
+    /// assert!(!filter.insert_key(b"apple"));
     /// assert_eq!(filter.to_filter().as_bytes().len(), 65_510);
     /// ```
     ///

@@ -1,9 +1,10 @@
 //! Reading a filter block.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::hash::{BATCH, assert_same_len};
-use crate::{BloomHash, FilterKey, FilterPolicy};
+use crate::{BloomFilterPolicy, BloomHash, FilterKey, FilterPolicy};
 
 /// Reads the filter block of a table. Mirrors `FilterBlockReader` in `table/filter_block.h`.
 ///
@@ -33,7 +34,7 @@ use crate::{BloomHash, FilterKey, FilterPolicy};
 /// assert!(reader.key_may_match(2_048, b"fig")); // no filter there
 /// ```
 #[derive(Clone)]
-pub struct FilterBlockReader<P, B> {
+pub struct FilterBlockReader<P = BloomFilterPolicy, B = Vec<u8>> {
     policy: P,
     contents: B,
     /// `None` if the block is malformed.
@@ -106,7 +107,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// let keys = [b"fig".as_slice(), b"lime", b"pear"].map(|key| FilterKey::new(&policy, key));
     /// let block_offsets = [0, 4_101, 4_101]; // from the table's index
     /// let mut matches = [false; 3];
-    /// reader.keys_may_match(&block_offsets, &keys, &mut matches);
+    /// reader.may_match_many(&block_offsets, &keys, &mut matches);
     /// assert_eq!(matches, [true, false, true]);
     /// ```
     ///
@@ -114,9 +115,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     ///
     /// If the slices differ in length.
     #[doc(alias("batch", "multi get", "multi_get"))]
-    pub fn keys_may_match(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
-        assert_same_len(block_offsets, keys, "FilterBlockReader::keys_may_match");
-        assert_same_len(keys, matches, "FilterBlockReader::keys_may_match");
+    pub fn may_match_many(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
+        assert_same_len(block_offsets, keys, "FilterBlockReader::may_match_many");
+        assert_same_len(keys, matches, "FilterBlockReader::may_match_many");
         let (base_lg, mut hashes) = (self.base_lg(), [BloomHash::default(); BATCH]);
         let mut end = 0;
         for block_offsets in block_offsets.chunk_by(|a, b| a >> base_lg == b >> base_lg) {

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
     BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy,
-    HashedBy, InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hashes,
+    HashedBy, InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hash, bloom_hashes,
 };
 
 use crate::common::create_filter;
@@ -56,20 +56,49 @@ fn types_have_the_common_traits() {
     assert_is_error::<ShapeMismatch>();
     assert_is_thread_safe::<AtomicBloomFilter>();
     assert_is_shared::<BloomFilterBuilder>();
-    assert_is_shared::<BloomFilter<Vec<u8>>>();
-    assert_is_bytes::<BloomFilter<Vec<u8>>>();
-    assert_is_shared::<
-        HashedBy<BloomFilterPolicy, fn(&BloomFilterPolicy, &[u8]) -> Option<BloomHash>>,
-    >();
+    assert_is_shared::<BloomFilter>();
+    assert_is_bytes::<BloomFilter>();
     assert_is_equal::<BloomFilter<&[u8]>>();
     assert_is_copied::<BloomFilter<&[u8; 9]>>();
     assert_is_copied::<FilterKey>();
-    assert_is_shared::<FilterBlockBuilder<BloomFilterPolicy>>();
-    assert_is_shared::<FilterBlockReader<BloomFilterPolicy, Vec<u8>>>();
     assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
     // A copy of an owned buffer would be made unseen.
     <BloomFilter<[u8; 9]> as NotCopy<_>>::assert();
     <FilterBlockReader<BloomFilterPolicy, [u8; 9]> as NotCopy<_>>::assert();
+}
+
+/// What an engine keeps, with the types that are meant if none are given.
+#[derive(Clone, Debug)]
+struct Fields {
+    shared: Arc<dyn FilterPolicy>,
+    internal: InternalKeyPolicy,
+    hashed: HashedBy,
+    filter: BloomFilter,
+    builder: FilterBlockBuilder,
+    reader: FilterBlockReader,
+    of_shared: FilterBlockReader<Arc<dyn FilterPolicy>, Arc<[u8]>>,
+}
+
+#[test]
+fn fields_need_no_type_parameters_and_are_shown() {
+    let shared: Arc<dyn FilterPolicy> = Arc::new(POLICY);
+    let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
+    builder.add_key(b"fig");
+    let fields = Fields {
+        internal: InternalKeyPolicy::new(POLICY),
+        hashed: HashedBy::new("example.Hashed", POLICY, |_, key| Some(bloom_hash(key))),
+        filter: BloomFilter::empty(POLICY.shape(1)),
+        reader: FilterBlockReader::new(POLICY, builder.finish()),
+        of_shared: FilterBlockReader::new(shared.clone(), Arc::new([])),
+        shared,
+        builder,
+    };
+    let shown = format!("{fields:?}");
+    assert!(shown.contains("shared: FilterPolicy(\"example.Bloom\")"), "{shown}");
+    let Fields { shared, internal, hashed, filter, mut builder, reader, of_shared } = fields;
+    assert_eq!((shared.name(), hashed.name()), (internal.name(), "example.Hashed"));
+    assert!(reader.key_may_match(0, b"fig") && of_shared.key_may_match(0, b"fig"));
+    assert!(!filter.key_may_match(b"fig") && builder.finish().len() == 5);
 }
 
 #[test]
@@ -139,6 +168,7 @@ fn errors_say_what_is_wrong() {
     assert_eq!(too_short.to_string(), "a filter needs at least 2 bytes, but this one has 0");
     let reserved = BloomFilter::new([0, 31]).unwrap_err();
     assert_eq!(reserved.to_string(), "a filter has at most 30 probes, but this one has 31");
+    assert!(!too_short.may_match() && reserved.may_match());
     let mut filter = BloomFilter::empty(BloomFilterPolicy::new(10).shape(100));
     assert_eq!(
         filter.union_with(&BloomFilter::new([0, 5]).expect("5 probes")).unwrap_err().to_string(),
@@ -194,12 +224,12 @@ fn slices_of_different_lengths_panic() {
         let message = "bloom_hashes: the slices must have the same length";
         assert_panics(message, || bloom_hashes(&keys, &mut hashes));
         let reader = FilterBlockReader::new(POLICY, []);
-        let message = "FilterBlockReader::keys_may_match: the slices must have the same length";
+        let message = "FilterBlockReader::may_match_many: the slices must have the same length";
         let key = FilterKey::new(&POLICY, b"fig");
         let (offsets, keys) = (vec![0; num_others], vec![key; num_others]);
-        assert_panics(message, || reader.keys_may_match(&[0], &keys, &mut [false]));
-        assert_panics(message, || reader.keys_may_match(&offsets, &[key], &mut [false]));
-        assert_panics(message, || reader.keys_may_match(&[0], &[key], &mut matches));
+        assert_panics(message, || reader.may_match_many(&[0], &keys, &mut [false]));
+        assert_panics(message, || reader.may_match_many(&offsets, &[key], &mut [false]));
+        assert_panics(message, || reader.may_match_many(&[0], &[key], &mut matches));
     }
 }
 

@@ -28,7 +28,7 @@ fn assert_answers_as_one_by_one(
     let expected: Vec<_> = lookups.map(|(&offset, key)| reader.may_match(offset, key)).collect();
     for before in [false, true] {
         let mut matches = vec![before; keys.len()];
-        reader.keys_may_match(block_offsets, keys, &mut matches);
+        reader.may_match_many(block_offsets, keys, &mut matches);
         assert_eq!(matches, expected);
     }
 }
@@ -112,7 +112,7 @@ fn keys_4_gib_apart_are_not_looked_up_in_one_filter() {
     assert_eq!(reader.num_filters(), 1);
     let absent = FilterKey::new(&POLICY, b"lime");
     let mut matches = [true, false];
-    reader.keys_may_match(&[0, 1 << 32], &[absent; 2], &mut matches);
+    reader.may_match_many(&[0, 1 << 32], &[absent; 2], &mut matches);
     assert_eq!(matches, [false, true]);
 }
 
@@ -166,6 +166,6 @@ fn keys_of_different_data_blocks_that_share_a_filter_are_looked_up_in_one_call()
     let keys: Vec<_> = keys.iter().map(|key| FilterKey::new(reader.policy(), key)).collect();
     // Ten keys for each data block, and four data blocks for each filter.
     let block_offsets: Vec<_> = (0..80).map(|i| i / 10 * 512).collect();
-    reader.keys_may_match(&block_offsets, &keys, &mut [false; 80]);
+    reader.may_match_many(&block_offsets, &keys, &mut [false; 80]);
     assert_eq!(reader.policy().user_policy().0.load(Ordering::Relaxed), 2);
 }

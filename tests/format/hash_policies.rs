@@ -1,15 +1,17 @@
 //! Policies with an engine's own hashes, keys without a hash, and a policy that breaks its promise
 //! to give hashes always, or never.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterPolicy, BloomHash, FilterBlockBuilder,
     FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, HashedBy, InternalKeyPolicy,
+    bloom_hash,
 };
 
 use super::api::assert_panics;
-use crate::common::create_filter;
+use crate::common::{OfKeys, create_filter};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -73,7 +75,7 @@ fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_o
     for policy in [
         &HashedBy::new("example.Prefix3", POLICY, prefix_hash) as &dyn FilterPolicy,
         &HashedBy::new("example.Prefix3".to_string(), dynamic, prefix_hash),
-        &HashedBy::new("example.Prefix3", &Box::new(std::sync::Arc::new(POLICY)), prefix_hash),
+        &HashedBy::new("example.Prefix3", &Box::new(Arc::new(POLICY)), prefix_hash),
         &InternalKeyPolicy::new(HashedBy::new("example.Prefix3", POLICY, prefix_hash)),
     ] {
         assert_eq!(policy.name(), "example.Prefix3");
@@ -93,6 +95,15 @@ fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_o
 }
 
 #[test]
+fn functions_of_nested_policies_are_called_from_the_outermost_to_the_innermost() {
+    let prefixes = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
+    let prefixes: Box<dyn HashPolicy> = Box::new(prefixes);
+    let policy = HashedBy::new("example.Both", Arc::new(prefixes), ignoring_case);
+    assert_eq!(policy.key_hash(b"FIGS"), Some(bloom_hash(b"fig")));
+    assert_eq!(policy.key_hash(b"FI"), None);
+}
+
+#[test]
 fn keys_without_a_hash_are_in_no_filter_and_always_match() {
     let policy = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
     let [short, long] = [b"fi".as_slice(), b"figs"].map(|key| FilterKey::new(&policy, key));
@@ -100,7 +111,7 @@ fn keys_without_a_hash_are_in_no_filter_and_always_match() {
 
     let mut filter = BloomFilter::empty(POLICY.shape(1));
     let atomic = AtomicBloomFilter::new(POLICY.shape(1));
-    assert!(filter.insert_key(&short) && atomic.insert_key(&short));
+    assert!(filter.insert(&short) && atomic.insert(&short));
     assert_eq!((filter.count_ones(), atomic.to_filter().count_ones()), (0, 0));
     assert!(filter.may_match(&short) && atomic.may_match(&short));
     assert!(!filter.may_match(&long) && !atomic.may_match(&long));
@@ -123,10 +134,12 @@ fn keys_without_a_hash_are_in_no_filter_and_always_match() {
         let is_pending = base_lg == 63; // in the same range
         assert_eq!(reader.contents().len(), len + if is_pending { 13 } else { 0 });
         let mut matches = [false; 3];
-        reader.keys_may_match(&[0; 3], &[short, long, short], &mut matches);
+        reader.may_match_many(&[0; 3], &[short, long, short], &mut matches);
         assert_eq!(matches, [true, false, true]);
         assert!(reader.key_may_match(0, b"fi") && !reader.key_may_match(0, b"figs"));
         let of_internal_keys = InternalKeyPolicy::new(&policy);
         assert!(reader.may_match(0, &FilterKey::new(&of_internal_keys, b"fi.TRAILER")));
+        let of_keys = FilterBlockReader::new(OfKeys(POLICY), reader.contents());
+        assert!(of_keys.may_match(0, &short) && !of_keys.may_match(0, &long));
     }
 }

@@ -31,7 +31,7 @@ fn hashing_many_keys_gives_the_hashes_of_each() {
     for num_keys in [0, 1, 5, 7, 8, 9, 20, 64, 127, 128, 129, 200] {
         for len in 0..80 {
             assert_hashes_as_one_by_one(&bytes, num_keys, |_| len);
-            assert_hashes_as_one_by_one(&bytes, num_keys, |i| if i % 50 == 10 { len } else { 16 });
+            assert_hashes_as_one_by_one(&bytes, num_keys, |i| if i % 9 == 8 { len } else { 16 });
             assert_hashes_as_one_by_one(&bytes, num_keys, |i| i * 37 % (len + 1));
         }
         assert_hashes_as_one_by_one(&bytes, num_keys, |i| i * 7 % 4);

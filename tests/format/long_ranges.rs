@@ -83,7 +83,7 @@ fn build_long_by_reference(
 }
 
 /// The length of the block if `finish` came now, as the docs compute it.
-fn foretold(builder: &FilterBlockBuilder<BloomFilterPolicy>) -> usize {
+fn foretold(builder: &FilterBlockBuilder) -> usize {
     match builder.next_filter_num_keys() {
         0 => builder.finished_len(),
         n => builder.finished_len() + builder.policy().shape(n).filter_len() + 4,

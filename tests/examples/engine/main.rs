@@ -60,7 +60,7 @@ struct Engine {
 impl Engine {
     fn put(&self, key: Key, entry: Entry) {
         // The key of every entry, deletions included, and before readers can see the entry.
-        self.memtable.filter.insert_key(&FilterKey::new(&POLICY, &key));
+        self.memtable.filter.insert(&FilterKey::new(&POLICY, &key));
         self.memtable.entries.write().unwrap().insert(key, entry);
     }
 
@@ -86,7 +86,7 @@ impl Engine {
             let (wanted, offsets): (Vec<_>, Vec<_>) = missing.filter_map(with_offset).unzip();
             let of_table: Vec<_> = wanted.iter().map(|&i| filter_keys[i]).collect();
             let mut matches = vec![false; wanted.len()];
-            table.filters.keys_may_match(&offsets, &of_table, &mut matches);
+            table.filters.may_match_many(&offsets, &of_table, &mut matches);
             for (n, i) in wanted.into_iter().enumerate().filter(|(n, _)| matches[*n]) {
                 entries[i] = table.read(offsets[n], keys[i]);
             }

@@ -76,7 +76,9 @@ impl Engine {
             0 => 13,
             _ => self.bloom.shape(num_keys).filter_len() + 4,
         };
-        assert_eq!((num_keys > 0, filter_block.len()), (has_hashes, len + filter_len));
+        assert_eq!(num_keys > 0, has_hashes, "pending hashes are foretold");
+        let foretold = len + filter_len;
+        assert_eq!(filter_block.len(), foretold, "the block's length, then what was foretold");
         self.tables.push(Table { entries, index, filter_block });
     }
 
@@ -133,8 +135,8 @@ impl Engine {
         let entries: Vec<_> = self.memtable.clone().into_iter().collect();
         for [user_key, _] in self.filter_keys(&entries) {
             let key = FilterKey::new(&self.policies[0], &user_key);
-            let matched = atomic.insert_key(&key);
-            assert!(matched == filter.insert_key(&key) && (matched || key.hash().is_some()));
+            let matched = atomic.insert(&key);
+            assert!(matched == filter.insert(&key) && (matched || key.hash().is_some()));
         }
         let copy = atomic.to_filter();
         let may_match = |lookup: &Lookup| {
@@ -163,7 +165,7 @@ impl Table {
             let asked = || lookups.iter().map(|lookup| &lookup.asked[form]);
             let keys: Vec<_> = asked().map(|key| FilterKey::new(policy, key)).collect();
             let mut matches = vec![false; keys.len()];
-            reader.keys_may_match(&offsets, &keys, &mut matches);
+            reader.may_match_many(&offsets, &keys, &mut matches);
             for (i, key) in asked().enumerate() {
                 let of_key = reader.key_may_match(offsets[i], key);
                 let of_filter_key = reader.may_match(offsets[i], &keys[i]);
