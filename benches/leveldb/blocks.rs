@@ -21,8 +21,13 @@ const KEYS_PER_BLOCK: [usize; 3] = [36, 4, 1];
 const BLOCK_LEN: u64 = 4 << 10;
 
 /// LevelDB's, what the crate recommends, and a filter for the whole table.
-const BASE_LGS: [u8; 3] = [11, 19, 63];
-const RANGES: [&str; 3] = ["2 KiB", "512 KiB", "whole table"];
+const RANGES: [&str; 3] = ["2 KiB", "long ranges", "whole table"];
+
+const NEW_BUILDERS: [fn(Policy) -> FilterBlockBuilder<Policy>; 3] = [
+    FilterBlockBuilder::new,
+    FilterBlockBuilder::with_long_ranges,
+    |policy| FilterBlockBuilder::with_base_lg(policy, 63),
+];
 
 /// Their trailers are the offsets of their data blocks.
 const INTERNAL_KEY_LEN: usize = 24;
@@ -34,7 +39,7 @@ const MEMBER_SEED: u64 = 1;
 const ORDER_SEED: u64 = 2;
 const QUERY_SEEDS: [u64; 2] = [3, 4];
 
-type Policy = InternalKeyPolicy<BloomFilterPolicy>;
+type Policy = InternalKeyPolicy;
 
 /// A table's keys, and the length of its data blocks in keys.
 struct Table<'a> {
@@ -47,9 +52,9 @@ struct Table<'a> {
 pub(crate) struct Blocks {
     num_keys: usize,
     keys_per_block: usize,
-    /// LevelDB's, then with each of [`BASE_LGS`].
+    /// LevelDB's, then for each of [`RANGES`].
     build: [Score; 4],
-    /// For each of [`BASE_LGS`], in the order of [`ASKED`].
+    /// For each of [`RANGES`], in the order of [`ASKED`].
     read: [[Score; 3]; 3],
     /// The memory that a build takes besides the block: one filter for the whole table.
     bytes_per_key: f64,
@@ -69,7 +74,7 @@ impl Blocks {
                 num_keys,
                 keys_per_block,
                 build: table.time_builds(options.rounds, leveldb),
-                read: BASE_LGS.map(|base_lg| table.time_reads(base_lg, options.rounds, leveldb)),
+                read: [0, 1, 2].map(|range| table.time_reads(range, options.rounds, leveldb)),
                 bytes_per_key: table.bytes_per_key(),
             }
         })
@@ -77,8 +82,9 @@ impl Blocks {
 }
 
 impl Table<'_> {
-    fn build(&self, base_lg: u8) -> Vec<u8> {
-        let mut builder = FilterBlockBuilder::with_base_lg(self.policy, base_lg);
+    /// The block with one of [`RANGES`].
+    fn build(&self, range: usize) -> Vec<u8> {
+        let mut builder = NEW_BUILDERS[range](self.policy);
         for (keys, offset) in self.keys.chunks(self.keys_per_block).zip((0..).map(offset_of)) {
             builder.start_block(offset);
             for key in keys {
@@ -96,12 +102,12 @@ impl Table<'_> {
         let request = request.u64(BLOCK_LEN).u64(repetitions as u64);
         leveldb.ask(&request);
         let filter_block = leveldb.ask(&Request::new(b'F'));
-        assert!(filter_block == self.build(BASE_LGS[0]), "LevelDB made a different block");
+        assert!(filter_block == self.build(0), "LevelDB made a different block");
 
-        let build = |base_lg| {
-            move |_| time(|| (0..repetitions).for_each(|_| drop(black_box(self.build(base_lg)))))
+        let build = |range| {
+            move |_| time(|| (0..repetitions).for_each(|_| drop(black_box(self.build(range)))))
         };
-        let [leveldbs, recommended, whole] = BASE_LGS.map(build);
+        let [leveldbs, recommended, whole] = [0, 1, 2].map(build);
         let contenders: [Contender<'_>; 4] = [
             Box::new(|_| nanoseconds(&leveldb.ask(&request))),
             Box::new(leveldbs),
@@ -111,8 +117,8 @@ impl Table<'_> {
         race(contenders, repetitions * self.keys.len(), rounds, words(ORDER_SEED))
     }
 
-    fn time_reads(&self, base_lg: u8, rounds: usize, leveldb: &mut LevelDb) -> [Score; 3] {
-        let filter_block = self.build(base_lg);
+    fn time_reads(&self, range: usize, rounds: usize, leveldb: &mut LevelDb) -> [Score; 3] {
+        let filter_block = self.build(range);
         leveldb.ask(&Request::new(b'L').string(&filter_block));
         let reader = FilterBlockReader::new(self.policy, &filter_block);
         let passes = QUERY_SEEDS.map(|seed| self.queries(seed));
@@ -151,7 +157,7 @@ impl Table<'_> {
 
     fn bytes_per_key(&self) -> f64 {
         let mut block_len = 0;
-        let peak = peak_bytes(|| block_len = self.build(63).len());
+        let peak = peak_bytes(|| block_len = self.build(2).len());
         as_f64(peak - block_len) / as_f64(self.keys.len())
     }
 }

@@ -71,13 +71,12 @@ impl Gets {
         let values = values(num_keys, value_len);
         let bits_per_key = options.bits_per_key.into();
         let policy = BloomFilterPolicy::new(options.bits_per_key.into()).tuned();
-        let plugged_in = policy.with_min_keys(40);
         let paths = [(); 3].map(|()| TempPath::new());
         for (path, bits_per_key) in [(&paths[0], bits_per_key), (&paths[2], PLUGGED_IN)] {
             let request = Request::new(b'd').string(path.as_bytes()).u32(0);
             let request = request.u32(WRITE_BUFFER_SIZE).u32(MAX_FILE_SIZE);
             let request = with_options(request, bits_per_key).strings(&present).strings(&values);
-            leveldb.ask_with(&request, &plugged_in);
+            leveldb.ask_with(&request, &policy);
         }
         copy(&paths[0], &paths[1]);
         put_filters(&paths[1].0, policy);

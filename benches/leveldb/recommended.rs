@@ -10,13 +10,13 @@ use crate::options::Options;
 use crate::race::{Contender, Score, race};
 use crate::report::{head, row};
 
-const BUILDS: [&str; 3] = ["LevelDB, build", "`tuned()`", "`tuned().with_min_keys(40)`"];
+const BUILDS: [&str; 2] = ["LevelDB, build", "`tuned()`"];
 
 /// Scores with filters of this number of keys, in the order of [`BUILDS`].
 #[derive(Debug)]
 pub(crate) struct Builds {
     num_keys: usize,
-    scores: [Score; 3],
+    scores: [Score; 2],
 }
 
 impl Builds {
@@ -28,14 +28,10 @@ impl Builds {
         let repetitions = MIN_KEYS.div_ceil(num_keys);
         let request = Request::new(b'C').u32(MEMBERS).u64(repetitions as u64);
         let tuned = BloomFilterPolicy::new(options.bits_per_key.into()).tuned();
-        let build = |policy| {
-            let (keys, mut filter) = (&keys, Vec::new());
-            move |_| time_create_filter(policy, keys, repetitions, &mut filter)
-        };
-        let contenders: [Contender<'_>; 3] = [
+        let mut filter = Vec::new();
+        let contenders: [Contender<'_>; 2] = [
             Box::new(|_| nanoseconds(&leveldb.ask(&request))),
-            Box::new(build(tuned)),
-            Box::new(build(tuned.with_min_keys(40))),
+            Box::new(|_| time_create_filter(tuned, &keys, repetitions, &mut filter)),
         ];
         let num_timed = repetitions * num_keys;
         Self { num_keys, scores: race(contenders, num_timed, options.rounds, words(ORDER_SEED)) }

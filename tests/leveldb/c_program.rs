@@ -120,7 +120,7 @@ fn main() {
     let num_keys = 20_000;
     let counts = Arc::new(Counts::default());
 
-    let policy = BloomFilterPolicy::new(10).tuned().with_min_keys(40);
+    let policy = BloomFilterPolicy::new(10).tuned();
     let db = Db::open(&path, new_filter_policy(Box::new(Counting(policy, counts.clone()))));
     db.put(b"", b"the empty key");
     for i in 0..num_keys {

@@ -29,7 +29,7 @@ type Key = [u8; 8];
 type Value = [u8; 96];
 type Entry = Option<Value>; // `None` for a deletion
 /// Takes internal keys, and builds filters of their user keys.
-type Builder = FilterBlockBuilder<InternalKeyPolicy<BloomFilterPolicy>>;
+type Builder = FilterBlockBuilder<InternalKeyPolicy>;
 
 /// Entries, and a filter of their keys. A flush replaces both together, so a real engine keeps them
 /// in one `Arc`.
@@ -130,7 +130,7 @@ impl Engine {
 struct Table {
     data: Vec<u8>,   // A real engine would read and verify a block when it needs it.
     index: Vec<Key>, // the last user key of each data block
-    filters: FilterBlockReader<BloomFilterPolicy, Vec<u8>>,
+    filters: FilterBlockReader,
 }
 
 impl Table {
