@@ -4,10 +4,7 @@ use crate::common::svg::{Plot, Stroke};
 use crate::contest::Scores;
 use crate::options::Options;
 
-const LEVELDB: Stroke = Stroke { color: "#1f2328", is_dashed: false, has_dots: false };
-const CREATE: &str = "#57606a";
-const LOOKUP: &str = "#c2410c";
-const BATCH: &str = "#1d4ed8";
+const LEVELDB: Stroke = Stroke { color: "", is_dashed: false, has_dots: false };
 
 /// A line of the figure.
 struct Line {
@@ -25,12 +22,13 @@ const fn line(
     Line { stroke: Stroke { color, is_dashed, has_dots: true }, label, ratio }
 }
 
+/// Of `keys_may_match`, `create_filter`, and `BloomFilter::key_may_match`.
 const LINES: [Line; 5] = [
-    line(BATCH, false, "keys_may_match, absent keys", |scores| scores.lookup[0][3].ratio),
-    line(BATCH, true, "keys_may_match, present keys", |scores| scores.lookup[1][3].ratio),
-    line(CREATE, false, "create_filter", |scores| scores.create[1].ratio),
-    line(LOOKUP, false, "BloomFilter, absent keys", |scores| scores.lookup[0][2].ratio),
-    line(LOOKUP, true, "BloomFilter, present keys", |scores| scores.lookup[1][2].ratio),
+    line("blue", false, "many lookups at once, absent keys", |scores| scores.lookup[0][3].ratio),
+    line("blue", true, "many lookups at once, present keys", |scores| scores.lookup[1][3].ratio),
+    line("gray", false, "building a filter", |scores| scores.create[1].ratio),
+    line("orange", false, "lookups one by one, absent keys", |scores| scores.lookup[0][2].ratio),
+    line("orange", true, "lookups one by one, present keys", |scores| scores.lookup[1][2].ratio),
 ];
 
 pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
@@ -41,12 +39,15 @@ pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
     let least = 10_usize.pow(sizes.clone().min().map_or(0, usize::ilog10));
     let most = sizes.max().map_or(0, |most| most.max(10 * least));
     let title = format!(
-        "LevelDB's time over ours: keys of {}, {} bits per key",
+        "Speed with keys of {}, {} bits per key",
         options.key_len.name(),
         options.bits_per_key
     );
-    let legend = LINES.map(|line| (line.stroke, line.label));
-    let mut plot = Plot::new(&title, least..=most, max.into()).with_legend(&legend);
+    let mut legend = LINES.map(|line| (line.stroke, line.label)).to_vec();
+    legend.push((LEVELDB, "LevelDB"));
+    let mut plot = Plot::new(&title, least..=most, max.into())
+        .with_legend(&legend)
+        .with_values_named("times as fast as LevelDB");
     for ratio in 0..=max {
         plot.value(ratio.into(), &format!("{ratio}×"));
     }

@@ -3,29 +3,38 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-use super::terminal::grouped;
-
 /// Narrow, so that a phone need not make the letters much smaller.
-const WIDTH: f64 = 520.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 500.0;
+const WIDTH: f64 = 440.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = 416.0;
 /// Where the title and the legend begin.
 const MARGIN: f64 = 16.0;
-/// The height of the title above a plot, of a row of the legend, of the plot, and of the labels
-/// below it.
+/// The height of the title above a plot, of a row of the legend or a note, of the plot, and of the
+/// labels below it.
 const HEAD: f64 = 52.0;
 const ROW: f64 = 24.0;
 const HEIGHT: f64 = 250.0;
 const FOOT: f64 = 65.0;
 
-/// Has a white background of its own, to be readable on light and dark pages.
-const STYLE: &str = "text{font:15px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;\
-fill:#1f2328}.title{font-weight:600}.middle{text-anchor:middle}\
-.end{text-anchor:end}.grid{stroke:#d8dee4}.line{fill:none;stroke-width:2}";
+/// Has a background of its own, because a page need not be as dark as the reader's system. Only
+/// what knows the media query draws the dark one.
+const STYLE: &str = "
+text{font:15px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:currentColor}
+.title{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}
+.line{fill:none;stroke:currentColor;stroke-width:2}.dash{stroke-dasharray:6 4}
+.dot,.band{fill:currentColor}.band{fill-opacity:.2}
+svg{color:#1f2328}.card{fill:#fff}.dot{stroke:#fff}.grid{stroke:#d8dee4}
+.gray{color:#57606a}.orange{color:#c2410c}.blue{color:#1d4ed8}
+@media (prefers-color-scheme:dark){
+svg{color:#e6edf3}.card{fill:#0d1117}.dot{stroke:#0d1117}.grid{stroke:#30363d}
+.gray{color:#9198a1}.orange{color:#fb923c}.blue{color:#60a5fa}
+}
+";
 
 /// The style of a line and its dots.
 #[derive(Clone, Copy)]
 pub(crate) struct Stroke {
+    /// A class of [`STYLE`].
     pub(crate) color: &'static str,
     pub(crate) is_dashed: bool,
     /// Whether the legend shows one.
@@ -63,7 +72,20 @@ impl Plot {
         Self { least: Some(least), ..self }
     }
 
-    /// The same with a legend above.
+    /// The same with a line of text below the title.
+    pub(crate) fn with_note(mut self, note: &str) -> Self {
+        self.text("", MARGIN, self.top + 5.0, note);
+        self.top += ROW;
+        self
+    }
+
+    /// The same with a name for the values, above their axis.
+    pub(crate) fn with_values_named(mut self, name: &str) -> Self {
+        self.top += ROW / 2.0;
+        self.with_note(name)
+    }
+
+    /// The same with a legend below the title.
     pub(crate) fn with_legend(mut self, lines: &[(Stroke, &str)]) -> Self {
         for (stroke, label) in lines {
             let y = self.top;
@@ -108,13 +130,12 @@ impl Plot {
         // Longer ones would touch.
         let label = match num_keys {
             1_000_000.. => format!("{}M", num_keys / 1_000_000),
-            _ => grouped(num_keys),
+            1_000.. => format!("{}k", num_keys / 1_000),
+            _ => num_keys.to_string(),
         };
         let (x, top, bottom) = (self.x(num_keys), self.top, self.bottom());
         let _ = writeln!(self.body, "<path class=\"grid\" d=\"M{x:.1} {top}V{bottom}\"/>");
-        // A label at the end would leave the image.
-        let (class, x) = if x > RIGHT - 20.0 { ("end", WIDTH - 8.0) } else { ("middle", x) };
-        self.text(class, x, bottom + 22.0, &label);
+        self.text("middle", x, bottom + 22.0, &label);
     }
 
     /// Between two values at each of these numbers of keys, behind what is drawn later.
@@ -126,7 +147,7 @@ impl Plot {
         let points: Vec<_> = lower.chain(upper).collect();
         let _ = writeln!(
             self.body,
-            "<polygon fill=\"{}\" fill-opacity=\"0.2\" points=\"{}\"/>",
+            "<polygon class=\"band {}\" points=\"{}\"/>",
             stroke.color,
             points.join(" ")
         );
@@ -146,11 +167,11 @@ impl Plot {
     }
 
     fn polyline(&mut self, stroke: Stroke, points: &[(f64, f64)]) {
-        let dashes = if stroke.is_dashed { "6 4" } else { "none" };
+        let dashes = if stroke.is_dashed { " dash" } else { "" };
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(
             self.body,
-            "<polyline class=\"line\" stroke=\"{}\" stroke-dasharray=\"{dashes}\" points=\"{}\"/>",
+            "<polyline class=\"line {}{dashes}\" points=\"{}\"/>",
             stroke.color,
             points.join(" ")
         );
@@ -159,7 +180,7 @@ impl Plot {
     fn dot(&mut self, stroke: Stroke, x: f64, y: f64) {
         let _ = writeln!(
             self.body,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{}\" stroke=\"#ffffff\"/>",
+            "<circle class=\"dot {}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>",
             stroke.color
         );
     }
@@ -184,7 +205,7 @@ pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
          width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n\
          <title>{title}</title>\n\
          <style>{STYLE}</style>\n\
-         <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" fill=\"#ffffff\"/>\n"
+         <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"card\"/>\n"
     );
     let mut top = 0.0;
     for mut plot in plots {
