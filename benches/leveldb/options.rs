@@ -8,7 +8,7 @@ use crate::keys::KeyLen;
 
 pub(crate) const HELP: &str = "\
 Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
-  --keys N,N,..          numbers of keys [32,2000,20000,200000,2000000,20000000]
+  --keys N,N,..          numbers of keys [2,8,32,2000,20000,200000,2000000,20000000]
   --key-len BYTES|mixed|names
                          the length of a key; mixed means 8 to 40 bytes, names `user:N:name` [16]
   --bits-per-key B       at most 255 [10]
@@ -20,7 +20,7 @@ Times LevelDB and this crate in turns: cargo bench --bench leveldb -- [OPTIONS]
   --gets                 times LevelDB's Get instead, in databases of [1000000] counters with
                          values of 100 bytes, and of a fifth as many with 1,000 bytes";
 
-const RACE_SIZES: [usize; 6] = [32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
+const RACE_SIZES: [usize; 8] = [2, 8, 32, 2_000, 20_000, 200_000, 2_000_000, 20_000_000];
 const BLOCKS_SIZES: [usize; 1] = [20_000];
 const RECOMMENDED_SIZES: [usize; 5] = [1, 4, 16, 100, 2_000];
 const GETS_SIZES: [usize; 1] = [1_000_000];
