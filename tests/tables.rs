@@ -22,6 +22,10 @@ mod tables {
     mod same_bytes;
 }
 
+/// Tests measure memory.
+#[global_allocator]
+static ALLOCATOR: common::allocations::CountingAllocator = common::allocations::CountingAllocator;
+
 fn golden(place: &str) -> std::path::PathBuf {
     std::path::Path::new("tests/golden").join(place)
 }

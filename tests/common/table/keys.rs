@@ -48,6 +48,11 @@ impl Keys {
         self.ends.len()
     }
 
+    /// The end of the last data block in the file.
+    pub(crate) fn data_end(&self) -> u64 {
+        self.blocks.last().map_or(0, |block| block.end)
+    }
+
     /// Whether all keys can be internal keys: their trailers have types of LevelDB's.
     pub(crate) fn can_be_internal(&self) -> bool {
         self.all_end_in(|trailer| trailer[0] < 2)

@@ -16,7 +16,10 @@ pub(crate) enum Choice {
 /// No larger n is tried.
 const MAX_BITS_PER_KEY: usize = 1_000;
 
-/// A filter, and for how many keys its length is chosen.
+/// Makes 8 bytes for each key, so a filter's length tells for how many keys it is sized.
+const COUNTING: BloomFilterPolicy = BloomFilterPolicy::new(64).with_num_probes(1);
+
+/// A filter, and for how many keys it is sized: 0 for the empty filter of a range without keys.
 type Sized<'a> = (&'a [u8], usize);
 
 impl Choice {
@@ -27,56 +30,55 @@ impl Choice {
         }
     }
 
-    fn builder(self, base_lg: u8) -> FilterBlockBuilder<BloomFilterPolicy> {
-        match self {
-            Self::Leveldb(_) => FilterBlockBuilder::with_base_lg(self.policy(), base_lg),
-            Self::Tuned(_) => FilterBlockBuilder::with_long_ranges(self.policy()),
-        }
-    }
-
     fn fits(self, (filter, num_keys): Sized<'_>) -> bool {
+        if num_keys == 0 {
+            return filter.is_empty();
+        }
         let shape = self.policy().shape(num_keys);
         filter.len() == shape.filter_len() && filter.last() == Some(&shape.num_probes())
+    }
+
+    /// The filter block that a policy makes in the ranges of this choice.
+    fn filter_block(self, policy: BloomFilterPolicy, keys: &Keys, base_lg: u8) -> Vec<u8> {
+        keys.filter_block(match self {
+            Self::Leveldb(_) => FilterBlockBuilder::with_base_lg(policy, base_lg),
+            Self::Tuned(_) => FilterBlockBuilder::with_long_ranges(policy),
+        })
     }
 }
 
 /// All choices that make the filter block of a reader of these keys.
+///
+/// Builds only what is as long as the reader's filters, because damage can ask for any memory.
 pub(crate) fn choices(keys: &Keys, reader: &Reader<'_>) -> Vec<Choice> {
-    let Some(filters) = filters(keys, reader) else { return Vec::new() };
-    // The first filter is enough here, because how far long ranges reach follows from the keys.
-    let first = filters.first().map(|&(filter, _)| (filter, first_in_long_ranges(keys, reader)));
-    let leveldb = with_all(Choice::Leveldb, &filters);
-    let tuned = with_all(Choice::Tuned, first.as_slice());
-    let makes_the_block =
-        |of: &Choice| keys.filter_block(of.builder(reader.base_lg())) == *reader.contents();
-    leveldb.chain(tuned).filter(makes_the_block).collect()
+    [Choice::Leveldb, Choice::Tuned]
+        .map(|choice: fn(usize) -> Choice| with_all(choice, keys, reader))
+        .concat()
 }
 
-/// The choices whose filters of so many keys have these lengths and numbers of probes. No other is
-/// built, because damaged offsets can ask for any memory.
-fn with_all(choice: fn(usize) -> Choice, filters: &[Sized<'_>]) -> impl Iterator<Item = Choice> {
+fn with_all(choice: fn(usize) -> Choice, keys: &Keys, reader: &Reader<'_>) -> Vec<Choice> {
+    let Some(filters) = sized(choice(0), keys, reader) else { return Vec::new() };
     let fits = |choice: &Choice| filters.iter().all(|&filter| choice.fits(filter));
-    (0..=MAX_BITS_PER_KEY).map(choice).filter(fits)
+    let makes_the_block = |choice: &Choice| {
+        choice.filter_block(choice.policy(), keys, reader.base_lg()) == *reader.contents()
+    };
+    (0..=MAX_BITS_PER_KEY).map(choice).filter(fits).filter(makes_the_block).collect()
 }
 
-/// The filters of the ranges with keys; `None` if such a range has no filter.
-fn filters<'a>(keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<Sized<'a>>> {
-    let (mut filters, mut last) = (Vec::<Sized<'a>>::new(), None);
-    for (offset, _) in keys.iter() {
-        let index = Some(offset >> reader.base_lg());
-        if last != index {
-            filters.push((reader.filter(offset).filter(|filter| !filter.is_empty())?, 0));
-        }
-        filters.last_mut().expect("pushed above").1 += 1;
-        last = index;
+/// The filters of a reader, if they are of the ranges of a choice.
+fn sized<'a>(choice: Choice, keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<Sized<'a>>> {
+    let (base_lg, num_filters) = (reader.base_lg(), reader.num_filters());
+    // A block has an offset for each range. Far more ranges would need far more memory.
+    if keys.data_end() >> base_lg > num_filters as u64 {
+        return None;
     }
-    Some(filters)
-}
-
-/// For how many keys long ranges choose the length of the first filter, if it has these keys.
-fn first_in_long_ranges(keys: &Keys, reader: &Reader<'_>) -> usize {
-    let mut builder = FilterBlockBuilder::with_long_ranges(BloomFilterPolicy::default());
-    let first = keys.iter().take_while(|(offset, _)| offset >> reader.base_lg() == 0);
-    first.for_each(|(_, key)| builder.add_key(key));
-    builder.next_filter_num_keys()
+    let counted = choice.filter_block(COUNTING, keys, base_lg);
+    let counted = FilterBlockReader::new(COUNTING, counted);
+    if (counted.base_lg(), counted.num_filters()) != (base_lg, num_filters) {
+        return None;
+    }
+    let offsets = (0..num_filters as u64).map(|index| index << base_lg);
+    offsets
+        .map(|offset| Some((reader.filter(offset)?, counted.filter(offset)?.len() / 8)))
+        .collect()
 }
