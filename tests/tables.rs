@@ -3,6 +3,8 @@
 
 #[path = "examples/inspect/absent.rs"]
 mod absent;
+#[path = "examples/inspect/bloom.rs"]
+mod bloom;
 mod common;
 #[path = "examples/inspect/facts.rs"]
 mod facts;
@@ -12,6 +14,8 @@ mod figures;
 mod report;
 #[path = "examples/inspect/same_bytes.rs"]
 mod same_bytes;
+#[path = "examples/inspect/words.rs"]
+mod words;
 
 mod tables {
     mod absent;

@@ -5,9 +5,9 @@
 //! cargo run --release --example inspect -- PATH...
 //! ```
 //!
-//! Each module knows only those after it: `report`, all tables in words; `facts`, one table;
-//! `figures`, what filters do to absent keys; `absent`, which keys these are; `same_bytes`, the
-//! policies that make a block.
+//! Each module knows only those after it: `report`, all tables in words; `bloom`, those with filters
+//! of a known policy; `words`, numbers in words; `facts`, one table; `figures`, what filters do to
+//! absent keys; `absent`, which keys these are; `same_bytes`, the policies that make a block.
 
 use std::env;
 use std::io::{self, Write};
@@ -18,12 +18,14 @@ use common::terminal::{exit_code, print};
 use report::Report;
 
 mod absent;
+mod bloom;
 #[path = "../../common/mod.rs"]
 mod common;
 mod facts;
 mod figures;
 mod report;
 mod same_bytes;
+mod words;
 
 const USAGE: &str = "usage: inspect PATH...";
 

@@ -1,20 +1,18 @@
 //! What is known of all tables together, in words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::bloom::Bloom;
 use crate::common::table::read_file;
 use crate::common::terminal::{Progress, grouped, printable};
-use crate::facts::{BloomFilters, Facts, TableFilters};
-use crate::figures::{Figures, Tested};
-use crate::same_bytes::Choice;
+use crate::facts::{Facts, TableFilters};
+use crate::figures::Figures;
+use crate::words::{counted, notice, table};
 
 /// How many tables are named.
 const MAX_NOTICES: usize = 5;
-
-/// The width of the column before the figures.
-const LABEL_LEN: usize = 20;
 
 /// What the figures mean.
 const DEFINITIONS: [&str; 8] = [
@@ -48,20 +46,6 @@ pub(crate) struct Report {
     faults: Vec<String>,
     /// The tables whose filters only their program knows.
     foreign: Vec<String>,
-}
-
-/// The tables with filters of a known policy.
-#[derive(Default)]
-struct Bloom {
-    num_tables: usize,
-    num_entries: usize,
-    num_filters: usize,
-    num_bits: u64,
-    num_rejected: usize,
-    /// The tables with entries, and how many of them each choice makes the same bytes of.
-    num_comparable: usize,
-    num_same: BTreeMap<Choice, usize>,
-    figures: [Figures; 2],
 }
 
 impl Report {
@@ -171,83 +155,6 @@ impl Report {
     }
 }
 
-impl Bloom {
-    fn add(&mut self, num_entries: usize, filters: BloomFilters) {
-        self.num_tables += 1;
-        self.num_entries += num_entries;
-        self.num_filters += filters.num_filters;
-        self.num_bits = self.num_bits.saturating_add(filters.num_bits);
-        self.num_rejected += filters.num_rejected;
-        if num_entries > 0 {
-            self.num_comparable += 1;
-            for choice in filters.choices {
-                *self.num_same.entry(choice).or_default() += 1;
-            }
-        }
-        for (sum, figures) in self.figures.iter_mut().zip(filters.figures) {
-            sum.add(figures);
-        }
-    }
-
-    /// The end of the title.
-    fn filters(&self) -> String {
-        let filters = counted(self.num_filters, ["filter", "filters"]);
-        match (self.num_tables, self.num_entries) {
-            (0, _) => String::new(),
-            (_, 0) => format!(": {filters}"),
-            (_, num_entries) => {
-                format!(": {filters}, {:.1} bits per entry", ratio(self.num_bits, num_entries))
-            }
-        }
-    }
-
-    /// Whether entries pass, and which policy makes the same bytes.
-    fn same(&self) -> Option<String> {
-        let all = self.num_comparable;
-        if all == 0 {
-            return None;
-        }
-        let passes = match self.num_rejected {
-            0 => "Each entry passes its filter.".into(),
-            n => format!("{} of {} entries do not pass.", grouped(n), grouped(self.num_entries)),
-        };
-        let most = self.num_same.values().copied().max().unwrap_or(0);
-        let choices = self.num_same.iter().filter(|(_, num_tables)| **num_tables == most);
-        let choices: Vec<_> = choices.map(|(&choice, _)| choice).collect();
-        let (policies, is_one) = (policies(&choices), choices.len() < 2);
-        let same = match all - most {
-            0 if is_one => format!("{policies} makes the same bytes."),
-            0 => format!("{policies} make the same bytes."),
-            num_other => {
-                let makes = if is_one { "makes" } else { "each make" };
-                let [num_other, all] = [num_other, all].map(grouped);
-                format!("{policies} {makes} other bytes for {num_other} of {all} tables.")
-            }
-        };
-        Some(format!("{passes} {same}"))
-    }
-}
-
-/// The choices in words.
-fn policies(choices: &[Choice]) -> String {
-    let name = |choice: &Choice| match choice {
-        Choice::Leveldb(n) => format!("new({n})"),
-        Choice::Tuned(n) => format!("new({n}).tuned()"),
-    };
-    let names: Vec<_> = choices.iter().map(name).collect();
-    let names = match &names[..] {
-        [] => "new(n)".into(),
-        [name] => name.clone(),
-        [names @ .., last] => format!("{} and {last}", names.join(", ")),
-    };
-    let is_tuned = matches!(choices.last(), Some(Choice::Tuned(_)));
-    format!("BloomFilterPolicy::{names}{}", if is_tuned { " in long ranges" } else { "" })
-}
-
-fn notice(path: &Path, what: &str) -> String {
-    printable(&format!("{}: {what}", path.display()))
-}
-
 /// The tables at a path, in the order of their names.
 fn tables(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !fs::metadata(path)?.is_dir() {
@@ -258,36 +165,4 @@ fn tables(path: &Path) -> io::Result<Vec<PathBuf>> {
     tables.retain(|path| path.extension().is_some_and(|end| end == "ldb" || end == "sst"));
     tables.sort_unstable();
     Ok(tables)
-}
-
-/// The figures of columns of these widths.
-fn table(columns: &[(&str, usize, &Figures)]) -> [String; 4] {
-    let row = |label: &str, cell: &dyn Fn(&Figures) -> String| {
-        columns.iter().fold(format!("{label:LABEL_LEN$}"), |row, (_, width, figures)| {
-            format!("{row}{:>width$}", cell(figures))
-        })
-    };
-    let title = columns
-        .iter()
-        .fold(" ".repeat(LABEL_LEN), |title, (name, width, _)| format!("{title}{name:>width$}"));
-    let share = |tested: Tested| match tested.absent {
-        0 => "-".into(),
-        all => format!("{:.1}%", 100.0 * ratio(tested.passing as u64, all)),
-    };
-    [
-        title,
-        row("next keys that pass", &|figures| share(figures.next)),
-        row("mixed keys that pass", &|figures| share(figures.mixed)),
-        row("filter block bytes", &|figures| grouped(figures.bytes)),
-    ]
-}
-
-/// The number with its noun, which is the second one in the plural.
-fn counted(number: usize, nouns: [&str; 2]) -> String {
-    format!("{} {}", grouped(number), nouns[usize::from(number != 1)])
-}
-
-#[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
-fn ratio(part: u64, whole: usize) -> f64 {
-    part as f64 / whole as f64
 }
