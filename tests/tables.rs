@@ -21,6 +21,7 @@ mod tables {
     mod absent;
     mod damaged;
     mod inspect;
+    mod lines;
     mod made;
     mod ranges;
     mod same_bytes;

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 
+use super::made::of_one_block;
 use crate::common::drawn;
 use crate::common::table::block::UNCOMPRESSED;
 use crate::common::table::replace::with_filter_block;
-use crate::common::table::writer::{append_block, append_footer, block};
+use crate::common::table::writer::block;
 use crate::common::table::{Table, read_file};
 use crate::common::temp::TempPath;
 use crate::facts::{BloomFilters, Facts, TableFilters};
@@ -127,12 +128,7 @@ fn a_table_whose_keys_have_a_thousand_times_its_bytes_is_refused() {
         // One long key, and the same again and again.
         let mut entries = vec![(0, &[b'k'; 20_000][..], &b""[..])];
         entries.resize(num_keys, (20_000, &b""[..], &b""[..]));
-        let mut file = Vec::new();
-        let data = append_block(&mut file, &block(&entries), UNCOMPRESSED);
-        let metaindex = append_block(&mut file, &block(&[]), UNCOMPRESSED);
-        let index = block(&[(0, b"key", &data)]);
-        let index = append_block(&mut file, &index, UNCOMPRESSED);
-        append_footer(&mut file, &[metaindex, index].concat());
+        let file = of_one_block(&block(&entries), [UNCOMPRESSED; 3]);
         assert_eq!(Facts::of(&file).is_err(), is_refused, "{num_keys} keys");
     }
 }

@@ -1,6 +1,6 @@
-//! Tables with filter blocks of the crate's builder.
+//! Tables that tests make.
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+use leveldb_filter::FilterBlockBuilder;
 
 use crate::common::table::block::UNCOMPRESSED;
 use crate::common::table::writer::{append_block, append_footer, block};
@@ -13,7 +13,7 @@ pub(super) const TRAILER: &[u8] = b"\x01\0\0\0\0\0\0\0";
 pub(super) fn table<K: AsRef<[u8]>>(
     keys: &[K],
     trailer: &[u8],
-    mut builder: Option<FilterBlockBuilder<BloomFilterPolicy>>,
+    mut builder: Option<FilterBlockBuilder>,
 ) -> Vec<u8> {
     let (mut file, mut index) = (Vec::new(), Vec::new());
     for keys in keys.chunks(20) {
@@ -27,8 +27,8 @@ pub(super) fn table<K: AsRef<[u8]>>(
         let entries: Vec<_> = keys.iter().map(|key| (0, &key[..], &[b'v'; 100][..])).collect();
         index.push(append_block(&mut file, &block(&entries), UNCOMPRESSED));
     }
-    let name = format!("filter.{}", BloomFilterPolicy::NAME);
     let filters = builder.map(|mut builder| {
+        let name = format!("filter.{}", builder.policy().name());
         let filters = append_block(&mut file, &builder.finish(), UNCOMPRESSED);
         block(&[(0, name.as_bytes(), &filters)])
     });
@@ -36,6 +36,18 @@ pub(super) fn table<K: AsRef<[u8]>>(
     let metaindex = append_block(&mut file, &metaindex, UNCOMPRESSED);
     let index: Vec<_> = index.iter().map(|handle| (0, &b"key"[..], &handle[..])).collect();
     let index = append_block(&mut file, &block(&index), UNCOMPRESSED);
+    append_footer(&mut file, &[metaindex, index].concat());
+    file
+}
+
+/// A table of one data block, without filters. Its data block, metaindex block and index block have
+/// these types.
+pub(super) fn of_one_block(data: &[u8], block_types: [u8; 3]) -> Vec<u8> {
+    let [of_data, of_metaindex, of_index] = block_types;
+    let mut file = Vec::new();
+    let data = append_block(&mut file, data, of_data);
+    let metaindex = append_block(&mut file, &block(&[]), of_metaindex);
+    let index = append_block(&mut file, &block(&[(0, b"key", &data)]), of_index);
     append_footer(&mut file, &[metaindex, index].concat());
     file
 }

@@ -16,6 +16,8 @@ pub(super) const BLOCK_TRAILER_LEN: usize = 5;
 /// Types of blocks.
 pub(crate) const UNCOMPRESSED: u8 = 0;
 const SNAPPY: u8 = 1;
+const ZSTD_OR_ZLIB: u8 = 2;
+const RAW_ZLIB: u8 = 4;
 
 /// The keys of a block may have this many times the bytes that the block has in the file. Keys that
 /// share prefixes, in a compressed block, could otherwise fill any memory.
@@ -40,7 +42,8 @@ impl BlockHandle {
         range.ok_or_else(|| self.corrupt("reaches outside the file"))
     }
 
-    /// The block's contents, which are a copy if the block is compressed.
+    /// The block's contents, which are a copy if the block is compressed. The error of a compression
+    /// other than Snappy is `Unsupported`.
     pub(super) fn read(self, file: &[u8]) -> io::Result<Cow<'_, [u8]>> {
         let block = &file[as_indices(&self.range(file.len() as u64)?)];
         self.check(block)?;
@@ -51,7 +54,7 @@ impl BlockHandle {
                 Ok(contents) => Ok(contents.into()),
                 Err(why) => Err(self.corrupt(&format!("is no Snappy data: {why}"))),
             },
-            other => Err(self.corrupt(&format!("is compressed in an unknown way, {other}"))),
+            other => Err(self.unsupported(other)),
         }
     }
 
@@ -84,7 +87,21 @@ impl BlockHandle {
     }
 
     fn corrupt(self, what: &str) -> io::Error {
-        corrupt(format!("the block of {} bytes at {} {what}", self.size, self.offset))
+        corrupt(self.in_words(what))
+    }
+
+    fn unsupported(self, block_type: u8) -> io::Error {
+        let compression = match block_type {
+            ZSTD_OR_ZLIB => ", which is zstd in LevelDB after 1.23, and zlib in forks",
+            RAW_ZLIB => ", which is raw zlib in the fork of Minecraft's Bedrock Edition",
+            _ => "",
+        };
+        let what = format!("has the compression type {block_type}{compression}");
+        io::Error::new(io::ErrorKind::Unsupported, self.in_words(&what))
+    }
+
+    fn in_words(self, what: &str) -> String {
+        format!("the block of {} bytes at {} {what}", self.size, self.offset)
     }
 }
 

@@ -26,7 +26,7 @@ const DEFINITIONS: [&str; 8] = [
     "tuned() is BloomFilterPolicy::new(10).tuned().",
 ];
 
-/// What directories of sound databases may hold.
+/// Which unreadable tables the directory of a sound database may hold.
 const UNREADABLE: [&str; 2] = [
     "A table that LevelDB never finished, or no longer needs, stays in its directory until the",
     "database is next opened. A table that it no longer needs counts above.",
@@ -37,6 +37,8 @@ pub(crate) struct Report {
     num_tables: usize,
     num_without: usize,
     num_unread: usize,
+    /// Tables that cannot be read for another reason than their compression.
+    num_maybe_unfinished: usize,
     num_entries: usize,
     policy_names: BTreeSet<String>,
     bloom: Bloom,
@@ -80,6 +82,7 @@ impl Report {
             Ok(facts) => facts,
             Err(why) => {
                 self.num_unread += 1;
+                self.num_maybe_unfinished += usize::from(why.kind() != io::ErrorKind::Unsupported);
                 return self.faults.push(notice(path, &why.to_string()));
             }
         };
@@ -134,7 +137,7 @@ impl Report {
             lines.push(String::new());
             lines.extend(DEFINITIONS.map(Into::into));
         }
-        if self.num_unread > 0 {
+        if self.num_maybe_unfinished > 0 {
             lines.push(String::new());
             lines.extend(UNREADABLE.map(Into::into));
         }
