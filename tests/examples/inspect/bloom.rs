@@ -2,11 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use leveldb_filter::BloomFilterPolicy;
+
 use crate::common::terminal::grouped;
 use crate::facts::BloomFilters;
 use crate::figures::Figures;
 use crate::same_bytes::Choice;
 use crate::words::{counted, ratio};
+
+/// What is known of filters of LevelDB's older name, the last two lines if they reject entries.
+const OLD_NAME: [&str; 3] = [
+    "LevelDB since 1.18 does not use filters named leveldb.BuiltinBloomFilter. goleveldb does.",
+    "Before 1.18, LevelDB on x86 hashed bytes above 0x7f at a key's end as signed numbers, which may",
+    "be why entries do not pass such filters.",
+];
 
 /// The tables with filters of a known policy.
 #[derive(Default)]
@@ -16,6 +25,9 @@ pub(crate) struct Bloom {
     num_filters: usize,
     num_bits: u64,
     num_rejected: usize,
+    /// Of the tables with filters of LevelDB's older name.
+    num_old: usize,
+    num_rejected_by_old: usize,
     /// The tables with entries, and how many of them each choice makes the same bytes of.
     num_comparable: usize,
     num_same: BTreeMap<Choice, usize>,
@@ -29,6 +41,10 @@ impl Bloom {
         self.num_filters += filters.num_filters;
         self.num_bits = self.num_bits.saturating_add(filters.num_bits);
         self.num_rejected += filters.num_rejected;
+        if filters.policy_name == BloomFilterPolicy::GOLEVELDB_NAME {
+            self.num_old += 1;
+            self.num_rejected_by_old += filters.num_rejected;
+        }
         if num_entries > 0 {
             self.num_comparable += 1;
             for choice in filters.choices {
@@ -76,6 +92,15 @@ impl Bloom {
             }
         };
         Some(format!("{passes} {same}"))
+    }
+
+    /// What is known of filters of LevelDB's older name, if there are any.
+    pub(crate) fn old_name(&self) -> &[&str] {
+        match (self.num_old, self.num_rejected_by_old) {
+            (0, _) => &[],
+            (_, 0) => &OLD_NAME[..1],
+            _ => &OLD_NAME,
+        }
     }
 }
 

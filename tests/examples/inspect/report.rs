@@ -40,6 +40,9 @@ pub(crate) struct Report {
     /// Tables that cannot be read for another reason than their compression.
     num_maybe_unfinished: usize,
     num_entries: usize,
+    num_entries_without: usize,
+    num_entries_damaged: usize,
+    num_entries_foreign: usize,
     policy_names: BTreeSet<String>,
     bloom: Bloom,
     /// Of the tables without filters, in long ranges.
@@ -90,12 +93,15 @@ impl Report {
         match facts.filters {
             TableFilters::None(figures) => {
                 self.num_without += 1;
+                self.num_entries_without += facts.num_entries;
                 self.without.add(figures);
             }
             TableFilters::Damaged(why) => {
+                self.num_entries_damaged += facts.num_entries;
                 self.faults.push(notice(path, &format!("its filters: {why}")));
             }
             TableFilters::Foreign(name) => {
+                self.num_entries_foreign += facts.num_entries;
                 let what = format!("its filters are of the policy {name:?}");
                 self.foreign.push(notice(path, &what));
                 self.policy_names.insert(name);
@@ -117,7 +123,9 @@ impl Report {
         if self.num_tables > 0 {
             lines.push(self.title());
         }
+        lines.extend(self.left_out());
         lines.extend(self.bloom.same());
+        lines.extend(self.bloom.old_name().iter().copied().map(Into::into));
         let notices = self.faults.iter().chain(&self.foreign);
         lines.extend(notices.take(MAX_NOTICES).cloned());
         let num_notices = self.faults.len() + self.foreign.len();
@@ -155,6 +163,28 @@ impl Report {
         let title: Vec<_> = [tables, entries].iter().chain(&self.policy_names).cloned().collect();
         let title = title.join(", ") + &self.bloom.filters();
         printable(&title)
+    }
+
+    /// Which entries are in no figure, if there are figures.
+    fn left_out(&self) -> Option<String> {
+        let (figures, num_without) = match (self.bloom.num_tables, self.num_without) {
+            (0, 0) => return None,
+            // The figures are of the tables without filters.
+            (0, _) => ("the figures below", 0),
+            _ => ("bits per entry and the figures below", self.num_entries_without),
+        };
+        let left_out = [
+            (num_without, "without filters"),
+            (self.num_entries_damaged, "with damaged filters"),
+            (self.num_entries_foreign, "with filters of other policies"),
+        ];
+        let left_out = left_out.iter().filter(|(num_entries, _)| *num_entries > 0);
+        let left_out: Vec<_> = left_out
+            .map(|(num_entries, which)| format!("{} in tables {which}", grouped(*num_entries)))
+            .collect();
+        let all = counted(self.num_entries, ["entry", "entries"]);
+        let line = || format!("Of {all}, {figures} leave out {}.", left_out.join(", "));
+        (!left_out.is_empty()).then(line)
     }
 }
 
