@@ -20,7 +20,7 @@ const MAX_BITS_PER_KEY: usize = 1_000;
 const COUNTING: BloomFilterPolicy = BloomFilterPolicy::new(64).with_num_probes(1);
 
 /// A filter, and for how many keys it is sized: 0 for the empty filter of a range without keys.
-type Sized<'a> = (&'a [u8], usize);
+type SizedFilter<'a> = (&'a [u8], usize);
 
 impl Choice {
     pub(crate) fn policy(self) -> BloomFilterPolicy {
@@ -30,7 +30,7 @@ impl Choice {
         }
     }
 
-    fn fits(self, (filter, num_keys): Sized<'_>) -> bool {
+    fn fits(self, (filter, num_keys): SizedFilter<'_>) -> bool {
         if num_keys == 0 {
             return filter.is_empty();
         }
@@ -49,7 +49,8 @@ impl Choice {
 
 /// All choices that make the filter block of a reader of these keys.
 ///
-/// Builds only what is as long as the reader's filters, because damage can ask for any memory.
+/// A policy is tried only if its filters are as long as the reader's, because damage can ask for any
+/// memory.
 pub(crate) fn choices(keys: &Keys, reader: &Reader<'_>) -> Vec<Choice> {
     [Choice::Leveldb, Choice::Tuned]
         .map(|choice: fn(usize) -> Choice| with_all(choice, keys, reader))
@@ -66,7 +67,7 @@ fn with_all(choice: fn(usize) -> Choice, keys: &Keys, reader: &Reader<'_>) -> Ve
 }
 
 /// The filters of a reader, if they are of the ranges of a choice.
-fn sized<'a>(choice: Choice, keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<Sized<'a>>> {
+fn sized<'a>(choice: Choice, keys: &Keys, reader: &'a Reader<'_>) -> Option<Vec<SizedFilter<'a>>> {
     let (base_lg, num_filters) = (reader.base_lg(), reader.num_filters());
     // A block has an offset for each range. Far more ranges would need far more memory.
     if keys.data_end() >> base_lg > num_filters as u64 {
