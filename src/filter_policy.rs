@@ -12,8 +12,8 @@ pub(crate) const BY_HASH_RULE: &str =
 /// Makes a small filter for a set of keys, and tells whether a key may be in the set.
 ///
 /// Implement it for a filter of your own or to wrap another policy. An engine may hold a plain
-/// policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`. Mirrors `FilterPolicy` in LevelDB's
-/// [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
+/// policy, a `&dyn FilterPolicy` or an `Arc<dyn FilterPolicy>`, whose `Debug` shows the policy's
+/// name. Mirrors `FilterPolicy` in LevelDB's [`filter_policy.h`](https://github.com/google/leveldb/blob/1.23/include/leveldb/filter_policy.h).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
@@ -40,18 +40,29 @@ pub trait FilterPolicy: Send + Sync {
     /// Appends a filter for `keys` to `dst`, and leaves the bytes already there unchanged.
     ///
     /// Keys may repeat, and may come in any order. LevelDB passes them in its comparator's order.
-    /// A filter block's builder always passes at least one key.
+    /// A filter block's builder always passes at least one key. Keys of another type are passed as
+    /// slices:
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
+    /// let owned = vec![String::from("apple"), String::from("pear")]; // or a `Vec<Vec<u8>>`
+    /// let keys: Vec<&[u8]> = owned.iter().map(AsRef::as_ref).collect();
+    /// let mut filter = Vec::new();
+    /// BloomFilterPolicy::new(10).create_filter(&keys, &mut filter);
+    /// ```
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>);
 
     /// Returns whether `key` may be among the keys of `filter`.
     ///
-    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended, or empty for a
-    /// range of the file without keys. The answer must be `true` for each key of the filter. This
-    /// method must not panic on any bytes, because a disk may return corrupt bytes.
+    /// `filter` is what one call of [`create_filter`](Self::create_filter) appended, and no byte
+    /// more, or empty for a range of the file without keys. The answer must be `true` for each key
+    /// of the filter. This method must not panic on any bytes, because a disk may return corrupt
+    /// bytes.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Returns this policy as a [`HashPolicy`] if it needs only hashes of keys. Must always return
-    /// `Some` or always `None`, otherwise builders may panic. Returns `None` unless overridden.
+    /// `Some` or always `None`, otherwise builders, readers and [`FilterKey::new`] may panic.
+    /// Returns `None` unless overridden.
     ///
     /// With hashes, builders keep 4 bytes per key, and a lookup in many tables hashes its key only
     /// once.
@@ -61,10 +72,16 @@ pub trait FilterPolicy: Send + Sync {
     }
 }
 
-/// Shows the policy's name.
+/// Shows the policy's name, so that options with an `Arc<dyn FilterPolicy>` can derive `Debug`.
 impl fmt::Debug for dyn FilterPolicy + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FilterPolicy({:?})", self.name())
+    }
+}
+
+impl fmt::Debug for dyn FilterPolicy + Send + Sync + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self as &dyn FilterPolicy, f)
     }
 }
 
@@ -91,8 +108,8 @@ pub trait HashPolicy: Send + Sync {
     ///
     /// With `min_keys` 0, the bytes are those that
     /// [`create_filter`](FilterPolicy::create_filter) appends for keys with these hashes. [Long
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) pass 2,000. Hashes may repeat, because
-    /// keys may share a hash.
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) pass up to 2,000. Hashes may repeat,
+    /// because keys may share a hash, and count each time.
     ///
     /// Without hashes, this must still append a filter, because LevelDB rejects every key of a
     /// range with an empty filter. Bloom filters of no hashes are 8 zero bytes and the number of
@@ -123,7 +140,7 @@ pub trait HashPolicy: Send + Sync {
 /// form of key, and lookups would miss keys. Policies that differ only in their bits per key hash
 /// alike, so any of them will do for tables of different levels. A `FilterKey` borrows the key, not
 /// the policy. For many keys at once, use
-/// [`keys_may_match`](crate::FilterBlockReader::keys_may_match).
+/// [`may_match_many`](crate::FilterBlockReader::may_match_many).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
@@ -148,7 +165,7 @@ impl<'k> FilterKey<'k> {
     /// Prepares `key` for readers with this policy. `key` is an internal key if the policy is an
     /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key. Calls the policy's
     /// [`key_hash`](HashPolicy::key_hash), which for Bloom filters takes time linear in the key's
-    /// length.
+    /// length. May panic if the policy's [`by_hash`](FilterPolicy::by_hash) is not always the same.
     #[inline]
     #[must_use]
     pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {

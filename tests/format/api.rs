@@ -71,6 +71,7 @@ fn types_have_the_common_traits() {
 #[derive(Clone, Debug)]
 struct Fields {
     shared: Arc<dyn FilterPolicy>,
+    bounded: Arc<dyn FilterPolicy + Send + Sync>,
     internal: InternalKeyPolicy,
     hashed: HashedBy,
     filter: BloomFilter,
@@ -85,6 +86,7 @@ fn fields_need_no_type_parameters_and_are_shown() {
     let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
     builder.add_key(b"fig");
     let fields = Fields {
+        bounded: Arc::new(POLICY),
         internal: InternalKeyPolicy::new(POLICY),
         hashed: HashedBy::new("example.Hashed", POLICY, |_, key| Some(bloom_hash(key))),
         filter: BloomFilter::empty(POLICY.shape(1)),
@@ -94,8 +96,13 @@ fn fields_need_no_type_parameters_and_are_shown() {
         builder,
     };
     let shown = format!("{fields:?}");
-    assert!(shown.contains("shared: FilterPolicy(\"example.Bloom\")"), "{shown}");
-    let Fields { shared, internal, hashed, filter, mut builder, reader, of_shared } = fields;
+    for name in ["shared", "bounded"] {
+        let field = format!("{name}: FilterPolicy(\"example.Bloom\")");
+        assert!(shown.contains(&field), "{shown}");
+    }
+    let Fields { shared, bounded, internal, hashed, filter, mut builder, reader, of_shared } =
+        fields;
+    assert_eq!(bounded.name(), shared.name());
     assert_eq!((shared.name(), hashed.name()), (internal.name(), "example.Hashed"));
     assert!(reader.key_may_match(0, b"fig") && of_shared.key_may_match(0, b"fig"));
     assert!(!filter.key_may_match(b"fig") && builder.finish().len() == 5);
