@@ -27,9 +27,9 @@ pub use reader::FilterBlockReader;
 /// filters end up in the next table.
 ///
 /// The builder keeps a hash of 4 bytes per key, in a vector that doubles, until the key's range
-/// ends. If the policy has no [hashes](FilterPolicy::by_hash), it keeps the key itself. Once a call
-/// has panicked, the methods below panic, too, because keys may be missing. Only `clear` and
-/// `policy` do not.
+/// ends. If the policy has no [hashes](FilterPolicy::by_hash), it keeps the key itself. After a
+/// panic keys may be missing, so every method but `clear` and `policy` panics until the builder is
+/// cleared.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -82,12 +82,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks. Readers
-    /// understand any number up to 63.
-    ///
-    /// With 63, a table has one filter, and the builder needs no `start_block`. This suits engines
-    /// that do not know block offsets when they add keys, for example because they compress blocks
-    /// in parallel.
+    /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks, such as
+    /// goleveldb makes with its option `FilterBaseLg`. Readers understand any number up to 63, with
+    /// which a table has one filter, however large it is.
     ///
     /// # Panics
     ///
@@ -103,22 +100,32 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Creates a builder with fewer and larger filters than LevelDB's. Recommended, with a
     /// [tuned](crate::BloomFilterPolicy::tuned) policy. LevelDB since 1.18 reads the blocks.
     ///
-    /// A filter works well if it has many keys. LevelDB builds a filter for each 2 KiB of the file,
-    /// so its filters have few keys if values are large. Here each filter covers a longer range:
+    /// LevelDB's hash makes small filters bad for keys that count up, and filters of many thousand
+    /// keys bad for keys that contain decimal or hexadecimal numbers. LevelDB builds a filter for
+    /// each 2 KiB of the file, which may be two keys. Here most filters have 2,000 to 4,000 keys,
+    /// however long the values are:
     ///
-    /// - **Range.** 512 KiB at first. [`start_block`](Self::start_block) doubles the range, for the
-    ///   whole table, until the first filter has 4,000 keys or the table ends. Once a filter has
-    ///   been built, the range is fixed. If the first 512 KiB of the file hold no keys, the
-    ///   range stays at 512 KiB.
-    /// - **Length.** A filter of fewer than 2,000 keys, such as the last filter of a table, is as
-    ///   long as a filter of 2,000 keys, which takes about 2.5 KB at 10 bits per key.
+    /// - **Range.** Each filter covers 2 KiB at first. [`start_block`](Self::start_block) doubles
+    ///   the range, for the whole table, while fewer than 2,000 keys are pending. Once a filter has
+    ///   been built, the range is fixed. So if large values come first and many small ones later,
+    ///   the later filters have more keys.
+    /// - **Room.** A filter of few keys is as long as a filter of eight times as many, up to 2,000,
+    ///   because short filters match most keys that count up. After a table's first filter, the
+    ///   room is at most 3 keys for each 2 KiB of the range. At 10 bits per key, these take about
+    ///   what LevelDB's offsets take, so a block is hardly longer than LevelDB's, but for up to
+    ///   2.5 KB. More bits per key take more, and so does [tuned](crate::BloomFilterPolicy::tuned)
+    ///   filters' room for 40 keys if tiny entries come first, which keep the range below 32 KiB,
+    ///   and large values follow.
     /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
     ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
     ///   yourself, because a range that begins between two versions would miss the key.
+    /// - **One filter.** A block with one filter, or none, gets the `base_lg` 63, so the filter
+    ///   answers at every offset. An engine that does not know block offsets when it adds keys
+    ///   leaves out `start_block`, and has [one filter per
+    ///   table](crate::recipes::one_filter_per_table).
     ///
-    /// The last two rules need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
-    /// repeated keys count each time, and small filters are short, so they match many absent keys
-    /// that end in a counter.
+    /// Room and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
+    /// repeated keys count each time, and small filters are short.
     ///
     /// A lookup in a long filter may touch a cache line for each probe. A short filter fits into
     /// one or two.
@@ -136,6 +143,20 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// If the offset is in a later range, this builds the filter of the pending keys, in the time
     /// that the policy needs. It also adds a 4-byte offset for each range, so a wrong, huge
     /// `block_offset` can exhaust memory. Then this panics, or the system ends the process.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    /// let mut file = Vec::new();
+    /// for (data_block, keys) in [("...", ["apple", "fig"]), ("....", ["pear", "plum"])] {
+    ///     builder.start_block(file.len() as u64);
+    ///     keys.iter().for_each(|key| builder.add_key(key.as_bytes()));
+    ///     file.extend(data_block.as_bytes());
+    ///     file.extend([0; 5]); // the trailer: compression type and checksum
+    /// }
+    /// builder.start_block(file.len() as u64); // for LevelDB's exact bytes
+    /// file.extend(builder.finish());
+    /// ```
     ///
     /// # Panics
     ///
@@ -189,19 +210,21 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// constant time.
     ///
     /// An engine that limits the size of tables adds the length of the pending keys' filter, which
-    /// with long ranges may be the table's only filter:
+    /// may be the table's only filter. After each data block an estimate is enough, because the
+    /// exact length takes a tuned policy microseconds:
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
     /// let policy = BloomFilterPolicy::new(10).tuned();
     /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
-    /// builder.add_key(b"pear");
-    /// let mut len = builder.finished_len();
-    /// let num_keys = builder.next_filter_num_keys();
-    /// if num_keys > 0 {
-    ///     len += policy.shape(num_keys).filter_len() + 4; // its offset
+    /// for number in 0..300_u64 {
+    ///     builder.add_key(&number.to_be_bytes());
     /// }
-    /// assert_eq!(builder.finish().len(), len);
+    /// let (len, num_keys) = (builder.finished_len(), builder.next_filter_num_keys());
+    /// let estimated = len + num_keys * policy.millibits_per_key() / 8_000;
+    /// let exact = len + policy.shape(num_keys).filter_len() + 4; // its offset
+    /// assert!((exact..exact + 50).contains(&estimated));
+    /// assert_eq!(builder.finish().len(), exact);
     /// ```
     ///
     /// # Panics
@@ -213,11 +236,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
-    /// Returns the number of keys to pass to the policy's [`shape`](crate::BloomFilterPolicy::shape)
-    /// for the length of the next filter. Takes constant time.
+    /// Returns for how many keys the next filter would be sized if [`finish`](Self::finish) came
+    /// now. The policy's [`shape`](crate::BloomFilterPolicy::shape) for so many keys has the
+    /// filter's length. Takes constant time.
     ///
-    /// With long ranges, successive keys with the same hash count once, and the number is at least
-    /// 2,000 if the policy has [hashes](FilterPolicy::by_hash). A key for which the policy has [no
+    /// With [long ranges](Self::with_long_ranges), successive keys with the same hash count once,
+    /// and the number includes the filter's room. A key for which the policy has [no
     /// hash](crate::HashPolicy::key_hash) does not count. If no other key is pending, the number is
     /// 0, but there will still be a filter, which for Bloom filters takes 13 bytes with its offset.
     ///
@@ -257,10 +281,23 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.is_poisoned = false;
     }
 
-    /// Builds the filter of the pending keys, and returns the whole filter block, which takes 5
-    /// bytes for a table without keys. The builder is then ready for the next table. The vector's
-    /// capacity can exceed its length. Takes the time that the policy needs, and time linear in the
-    /// length of the block.
+    /// Builds the filter of the pending keys, and returns the whole filter block. The builder is
+    /// then ready for the next table. The vector's capacity can exceed its length. Takes the time
+    /// that the policy needs, and time linear in the length of the block.
+    ///
+    /// The block of a table without keys takes 5 bytes, and in LevelDB's ranges 4 more for each
+    /// range that `start_block` has passed.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
+    /// let policy = BloomFilterPolicy::new(10).tuned();
+    /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
+    /// builder.add_key(b"pear");
+    /// let block = builder.finish(); // to be followed by its trailer in the file
+    /// let metaindex_key = format!("filter.{}", policy.name());
+    /// assert_eq!(metaindex_key, "filter.leveldb.BuiltinBloomFilter2");
+    /// assert_eq!(builder.finish().len(), 5); // the next table has no keys
+    /// ```
     ///
     /// # Panics
     ///

@@ -37,6 +37,9 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 
 /// The [`bloom_hash`] of a user key, computed once for lookups in many filters.
 ///
+/// To choose a shard by a hash, take its highest bits. With `% 16`, a shard would get keys whose
+/// probes meet, and a tuned filter would match about 6% of absent random keys.
+///
 /// ```
 /// use leveldb_filter::{BloomHash, bloom_hash, hash};
 /// let stored = bloom_hash(b"key").to_u32();

@@ -9,13 +9,14 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// Wraps a policy, gives it another name, and hashes keys with an engine's function.
 ///
 /// Use it if a comparator ignores parts of keys, for filters of prefixes, or for hashes other than
-/// LevelDB's. The [recipes](crate::recipes#comparators) show each.
+/// LevelDB's. There is a page for each: [comparators](crate::recipes::comparators),
+/// [prefixes](crate::recipes::prefixes) and [hashes](crate::recipes::hashes_of_your_own).
 ///
 /// The function gets the wrapped policy and a key. It calls the wrapped policy's
 /// [`key_hash`](HashPolicy::key_hash) with the bytes that count, or makes a [`BloomHash`] itself.
-/// A key that gets `None`, such as a key shorter than the prefix, is in no filter but always
-/// matches. Equal keys need the same hash, in every process and in every version that reads the
-/// filters.
+/// Return `None` for a key that has no hash, such as one shorter than the prefix. Filters leave it
+/// out, and every lookup of it answers `true`. Equal keys need the same hash, in every process and
+/// in every version that reads the filters.
 ///
 /// ```
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
@@ -31,30 +32,51 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 ///
 /// A `HashedBy` can wrap another `HashedBy`, and [`InternalKeyPolicy`](crate::InternalKeyPolicy) can
 /// wrap both. Only the outermost name counts, so change it whenever one of the functions changes.
-/// For filters without a block, make each [`FilterKey`](crate::FilterKey) with the outermost
-/// `HashedBy`.
 ///
-/// Each closure has a type of its own. For a field of a struct, use a function pointer, or share the
-/// `HashedBy` as a trait object:
+/// # Filters without a block
+///
+/// Collect the hashes that the policy gives, and let it make the filter. A key without a hash is
+/// left out:
+///
+/// ```
+/// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
+/// let bloom = BloomFilterPolicy::new(10).tuned();
+/// let policy = HashedBy::new("example.Prefix6", bloom, |policy, key| {
+///     policy.key_hash(key.get(..6)?)
+/// });
+/// let keys = [b"apple1".as_slice(), b"apple1:size", b"fig", b"pear01:size"];
+/// let mut hashes: Vec<_> = keys.iter().filter_map(|key| policy.key_hash(key)).collect();
+/// hashes.dedup(); // successive keys with the same prefix count once
+/// let mut bytes = Vec::new();
+/// policy.create_filter_of_hashes(&hashes, 2_000, &mut bytes);
+/// let filter = BloomFilter::new(bytes)?;
+/// assert!(filter.may_match(&FilterKey::new(&policy, b"pear01:name")));
+/// # Ok::<(), leveldb_filter::InvalidFilter>(())
+/// ```
+///
+/// The filter is as long as one of 2,000 keys, because shorter filters match many absent keys that
+/// count up. With hashes that are close to random, pass 0.
+///
+/// # Fields
+///
+/// Each closure has a type of its own. For a field of a struct, leave out the type parameters, which
+/// makes it a function pointer, or share the `HashedBy` as a trait object:
 ///
 /// ```
 /// use std::sync::Arc;
-/// use leveldb_filter::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy, HashedBy};
+/// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, HashPolicy, HashedBy};
 ///
-/// type HashKey = fn(&BloomFilterPolicy, &[u8]) -> Option<BloomHash>;
+/// #[derive(Debug)]
 /// struct Options {
-///     policy: HashedBy<BloomFilterPolicy, HashKey>,
+///     policy: HashedBy, // of a `BloomFilterPolicy`
 ///     shared: Arc<dyn FilterPolicy>,
 /// }
 ///
-/// fn prefix_hash(policy: &BloomFilterPolicy, key: &[u8]) -> Option<BloomHash> {
+/// let bloom = BloomFilterPolicy::new(10).tuned();
+/// let policy: HashedBy = HashedBy::new("example.Prefix6", bloom, |policy, key| {
 ///     policy.key_hash(key.get(..6)?) // a shorter key always matches
-/// }
-/// let policy = HashedBy::new("example.Prefix6", BloomFilterPolicy::default(), prefix_hash);
-/// let options = Options {
-///     shared: Arc::new(policy.clone()),
-///     policy: HashedBy::new("example.Prefix6", *policy.policy(), prefix_hash),
-/// };
+/// });
+/// let options = Options { shared: Arc::new(policy.clone()), policy };
 /// assert_eq!(options.shared.name(), options.policy.name());
 /// ```
 #[derive(Clone)]

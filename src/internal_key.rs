@@ -11,7 +11,7 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// **Do not use it for keys without a trailer.** It would drop their last 8 bytes, and lookups by
 /// the inner policy would miss them. To look up user keys, use the inner policy, which reads the
 /// same filters under the same name. Engines that accept a policy [drop the trailers
-/// themselves](crate::recipes#rusty-leveldb), so pass them the inner policy.
+/// themselves](crate::recipes::other_engines), so pass them the inner policy.
 ///
 /// ```text
 /// internal key:  | user key | trailer: sequence number << 8 | value type, u64 little-endian |

@@ -23,11 +23,10 @@ const BLOCK_LEN: u64 = 4 << 10;
 /// LevelDB's, what the crate recommends, and a filter for the whole table.
 const RANGES: [&str; 3] = ["2 KiB", "long ranges", "whole table"];
 
-const NEW_BUILDERS: [fn(Policy) -> FilterBlockBuilder<Policy>; 3] = [
-    FilterBlockBuilder::new,
-    FilterBlockBuilder::with_long_ranges,
-    |policy| FilterBlockBuilder::with_base_lg(policy, 63),
-];
+const NEW_BUILDERS: [fn(Policy) -> FilterBlockBuilder<Policy>; 3] =
+    [FilterBlockBuilder::new, FilterBlockBuilder::with_long_ranges, |policy| {
+        FilterBlockBuilder::with_base_lg(policy, 63)
+    }];
 
 /// Their trailers are the offsets of their data blocks.
 const INTERNAL_KEY_LEN: usize = 24;

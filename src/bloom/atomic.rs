@@ -19,11 +19,12 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// Insert every entry's key, deletions included, as [for a
 /// table](crate::FilterBlockBuilder::add_key). At a flush, replace filter and memtable together,
 /// for example in one `Arc`, and keep the old pair until its table is open. [The
-/// recipe](crate::recipes#a-memtables-filter) shows a memtable.
+/// recipe](crate::recipes::memtables) shows a memtable.
 ///
-/// [`insert_key`](Self::insert_key) and [`may_match`](Self::may_match) hash keys as the tables'
-/// policy does. The other methods use the [`bloom_hash`] of whole keys, so under a policy that
-/// hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), lookups would miss keys.
+/// [`insert`](Self::insert) and [`may_match`](Self::may_match) take a [`FilterKey`], which is hashed
+/// as the tables' policy does it. The other methods use the [`bloom_hash`] of whole keys, so under a
+/// policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), lookups would miss
+/// keys.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -70,8 +71,8 @@ impl AtomicBloomFilter {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Does what [`insert`](Self::insert) does, for the user key with this [`bloom_hash`].
-    #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
+    /// Does what [`insert_key`](Self::insert_key) does, for the user key with this [`bloom_hash`].
+    #[expect(clippy::must_use_candidate, reason = "as for `insert_key`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         // Relaxed is enough, because bits are only added, and a load sees every write that happened
         // before it.
@@ -82,7 +83,7 @@ impl AtomicBloomFilter {
     /// Inserts a key as its policy hashes it. A key without a [hash](FilterKey::hash) is not
     /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
     /// the filter matched the key before.
-    #[expect(clippy::must_use_candidate, reason = "as for `insert`")]
+    #[expect(clippy::must_use_candidate, reason = "as for `insert_key`")]
     pub fn insert(&self, key: &FilterKey) -> bool {
         key.hash().is_none_or(|hash| self.insert_hash(hash))
     }

@@ -7,20 +7,25 @@ use super::bits::create::create;
 use super::policy::BloomFilterPolicy;
 use crate::{BloomHash, bloom_hash};
 
-/// Builds filters from keys that come one at a time, without keeping the keys.
+/// Builds filters of a plain [`BloomFilterPolicy`] from keys that come one at a time, without
+/// keeping the keys.
 ///
 /// The builder keeps a hash of 4 bytes per key, in a vector that doubles. The policy comes last,
 /// because the best policy may depend on the number of keys. The bytes equal those of the policy's
 /// [`create_filter`](crate::FilterPolicy::create_filter).
 ///
-/// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key).
+/// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key). Under
+/// a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), call its
+/// [`create_filter_of_hashes`](crate::HashPolicy::create_filter_of_hashes) instead, as
+/// [`HashedBy`](crate::HashedBy#filters-without-a-block) shows.
 ///
-/// **Few keys.** Filters of fewer than 2,000 keys match many absent counters. So size small filters
-/// for 2,000 keys, as the example does ([rates](crate::recipes#filters-without-a-block)).
+/// **Few keys.** Filters of fewer than 2,000 keys match many absent keys that count up. So size
+/// small filters for 2,000 keys, as the example does
+/// ([rates](crate::recipes::filters_without_a_block)).
 ///
-/// **Numbers in decimal digits.** In filters of more than about 20,000 keys, many such keys have
-/// the same hash, so absent numbers match far more often. Split the keys between smaller filters,
-/// or [add 64-bit hashes of your own](crate::recipes#hashes-of-your-own).
+/// **Many keys.** If the keys contain decimal or hexadecimal numbers, many have the same hash in
+/// filters of many keys, and absent keys match far more often. Make smaller filters then, or
+/// [bring a 64-bit hash](crate::recipes::hashes_of_your_own).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
@@ -56,8 +61,7 @@ impl BloomFilterBuilder {
     }
 
     /// Adds a user key by its [`bloom_hash`]. Equal keys count each time, as in
-    /// [`create_filter`](crate::FilterPolicy::create_filter). Under a policy that [hashes keys in
-    /// its own way](crate::recipes#filters-without-a-block), add its hashes.
+    /// [`create_filter`](crate::FilterPolicy::create_filter).
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.add_hash(bloom_hash(key));

@@ -17,9 +17,10 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// `&[u8]`, `Vec<u8>` or `Arc<[u8]>`, and must always return the same bytes. If it is mutable, keys
 /// can be inserted.
 ///
-/// The methods that take keys use their [`bloom_hash`]. To look up a key in many filters, or under
-/// a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), make a
-/// [`FilterKey`] for [`insert_key`](Self::insert_key) and [`may_match`](Self::may_match).
+/// Methods with `key` in their name take a key's bytes, and use its [`bloom_hash`]. To look up a key
+/// in many filters, or under a policy that hashes keys in its own way, such as
+/// [`HashedBy`](crate::HashedBy), make a [`FilterKey`] for [`insert`](Self::insert) and
+/// [`may_match`](Self::may_match).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -44,6 +45,13 @@ impl BloomFilter<Vec<u8>> {
     /// Creates an empty filter to insert keys into, for example for a memtable. Once it has as many
     /// keys as the policy's shape was made for, its bytes equal the bytes that
     /// [`create_filter`](crate::FilterPolicy::create_filter) makes.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+    /// let mut filter = BloomFilter::empty(BloomFilterPolicy::new(10).tuned().shape(4_096));
+    /// assert!(!filter.insert_key(b"apple")); // it did not match before
+    /// assert!(filter.key_may_match(b"apple") && !filter.key_may_match(b"plum"));
+    /// ```
     ///
     /// # Panics
     ///
@@ -177,12 +185,12 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// a [`BloomFilterBuilder`](crate::BloomFilterBuilder) is faster.
     ///
     /// Inserts the key's [`bloom_hash`]. If a policy hashes keys in its own way, use
-    /// [`insert_key`](Self::insert_key).
+    /// [`insert`](Self::insert).
     pub fn insert_key(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Does what [`insert`](Self::insert) does, for the user key with this [`bloom_hash`].
+    /// Does what [`insert_key`](Self::insert_key) does, for the user key with this [`bloom_hash`].
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let prepared = self.prepared;
         let bits = self.bits_mut();
@@ -206,6 +214,20 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     }
 
     /// Adds all keys of `other`, in time linear in the filter's length.
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
+    /// let shape = BloomFilterPolicy::new(10).tuned().shape(4_096); // of both filters
+    /// let mut parts = ["apple", "pear"].map(|key| {
+    ///     let mut filter = BloomFilter::empty(shape);
+    ///     filter.insert_key(key.as_bytes());
+    ///     filter
+    /// });
+    /// let [all, other] = &mut parts;
+    /// all.union_with(other)?;
+    /// assert!(all.key_may_match(b"apple") && all.key_may_match(b"pear"));
+    /// # Ok::<(), leveldb_filter::ShapeMismatch>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -56,40 +56,46 @@ impl BloomFilterPolicy {
     /// The policy's name in tables that LevelDB has written since version 1.18.
     ///
     /// Riak's LevelDB, by Basho, writes other filters under this name, which would hide keys. So
-    /// [check](crate::recipes#check-a-tables-filters-when-it-is-opened) tables of unknown origin.
+    /// [check](crate::recipes::tables_of_other_programs) tables of unknown origin.
     pub const NAME: &'static str = "leveldb.BuiltinBloomFilter2";
 
     /// The policy's name in tables that goleveldb writes: the same bytes under LevelDB's older
     /// name.
     ///
     /// On x86, LevelDB up to 1.17 wrote filters with another hash under this name. [Accept the
-    /// name](crate::recipes#open-a-table-by-its-policys-name) only if no such LevelDB wrote tables.
+    /// name](crate::recipes::tables_of_other_programs) only if no such LevelDB wrote tables.
     pub const GOLEVELDB_NAME: &'static str = "leveldb.BuiltinBloomFilter";
 
     /// Creates a policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
     /// number of keys. Numbers above 2<sup>64</sup> / 1,000 count as that number. See the [rates for
-    /// 4 to 16 bits](crate::recipes#bits-per-key). Mirrors `NewBloomFilterPolicy`.
+    /// 4 to 16 bits](crate::recipes::bits_per_key). Mirrors `NewBloomFilterPolicy`.
     #[doc(alias("NewBloomFilterPolicy", "bits_per_key"))]
     #[must_use]
     pub const fn new(bits_per_key: usize) -> Self {
         Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
     }
 
-    /// Gives each filter a length and a number of probes with few false positives.
+    /// Chooses a length and a number of probes with few false positives for each filter.
+    /// Recommended, and best in [long ranges](crate::FilterBlockBuilder::with_long_ranges), whose
+    /// filters have many keys. Overrides [`with_num_probes`](Self::with_num_probes).
     ///
-    /// Recommended, with [long ranges](crate::FilterBlockBuilder::with_long_ranges), which help
-    /// even more. Overrides [`with_num_probes`](Self::with_num_probes).
+    /// LevelDB's hash barely mixes a key's last byte, so in filters of [some
+    /// lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up set the same
+    /// bits, and most absent keys between them match. A tuned filter has another length, a few bytes
+    /// below LevelDB's, because every reader takes the length as it finds it.
     ///
-    /// Because of [known flaws](https://github.com/facebook/rocksdb/issues/4120), some of LevelDB's
-    /// filters match many absent keys next to present keys. Few tuned filters of 2,000 keys or more
-    /// do, as `tests/accuracy.md` in the repository shows.
+    /// The shortest filters are the worst, so a filter of fewer than 40 keys is as long as one of 40
+    /// keys, which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with
+    /// LevelDB's ranges of 2 KiB, [`with_min_keys(100)`](Self::with_min_keys) helps more: with
+    /// values of 100 bytes, 6% of absent u64 counters match instead of 21%, in 2.3 times the bytes.
     ///
-    /// A tuned filter takes as many bytes as LevelDB's or slightly fewer, and never more than
-    /// 2<sup>32</sup> bits, because 32-bit hashes reach no further. For random keys, large tuned
-    /// filters mostly have fewer false positives than LevelDB's, and filters of few keys may have
-    /// more. The choice takes up to some microseconds and is the same on every platform.
+    /// From 40 keys on, a tuned filter takes as many bytes as LevelDB's or slightly fewer, and
+    /// 2<sup>32</sup> bits at most, because 32-bit hashes reach no further. For random keys, large
+    /// tuned filters mostly have fewer false positives than LevelDB's. The choice takes up to some
+    /// microseconds and is the same on every platform. `tests/accuracy.md` in the repository has the
+    /// rates.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -106,8 +112,14 @@ impl BloomFilterPolicy {
         Self { millibits_per_key, rule: ShapeRule::LevelDb, min_keys: 0, name: Self::NAME }
     }
 
-    /// Changes the policy's name, for example to [`GOLEVELDB_NAME`](Self::GOLEVELDB_NAME). The
-    /// filters stay the same.
+    /// Changes the policy's name, for example for tables that goleveldb reads. The filters stay the
+    /// same.
+    ///
+    /// ```
+    /// use leveldb_filter::BloomFilterPolicy;
+    /// let policy = BloomFilterPolicy::new(10).with_name(BloomFilterPolicy::GOLEVELDB_NAME);
+    /// assert_eq!(policy.name(), "leveldb.BuiltinBloomFilter");
+    /// ```
     #[must_use]
     pub const fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
@@ -128,9 +140,9 @@ impl BloomFilterPolicy {
 
     /// Sizes every non-empty filter as if it had at least `num_keys` keys.
     ///
-    /// Use it if you plug a policy into LevelDB, because 2 KiB hold few keys if values are large. A
-    /// [tuned](Self::tuned) policy with 40 makes filters of at least 50 bytes at 10 bits per key.
-    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) do this themselves.
+    /// Longer filters match fewer absent keys, above all of keys that count up. [Long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) make room themselves, and
+    /// [tuned](Self::tuned) filters have room for 40 keys.
     ///
     /// If the policy has a number already, for example from
     /// [`for_false_positive_rate`](Self::for_false_positive_rate), the larger number counts.
@@ -143,19 +155,23 @@ impl BloomFilterPolicy {
     /// filters of `num_keys` random keys. The policy has about the fewest bits per key.
     ///
     /// Filters of 100 keys or more mostly have 0.9 to 1.1 times the rate, and filters of fewer keys
-    /// can have 1.5 times the rate. At low rates, digits and counters can match far more often, so
-    /// try the policy with your own keys.
+    /// can have 1.5 times the rate.
+    ///
+    /// **The rate is that of random keys.** Keys that contain decimal or hexadecimal numbers can
+    /// match far more often in filters of many keys. For example, with a million URLs like
+    /// `example.com/abc/10000000`, a policy for 0.1% matches 6.7%, and 0.1% if you [bring a 64-bit
+    /// hash](crate::recipes::hashes_of_your_own).
     ///
     /// For fewer than 2,000 keys and a rate of 0.0001% or more, the policy has the bits per key that
     /// 2,000 keys need, so that you can also use it for larger filters. Where that is too few, the
     /// policy already sets [`with_min_keys`](Self::with_min_keys), which makes small filters longer.
-    /// Filters of very few keys can match far less than `rate`, because no filter is below 8 bytes.
+    /// Filters of very few keys can match far less than `rate`, because they have room for 40 keys.
     ///
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it.
     /// No filter can go below the share of absent keys that [have the hash of a present
     /// key](https://github.com/facebook/rocksdb/pull/6317), which is `num_keys / 2^32`. A rate just
     /// above that share can need thousands of bits per key, so [the
-    /// recipe](crate::recipes#bits-per-key) sets a limit. Takes tens of microseconds.
+    /// recipe](crate::recipes::bits_per_key) sets a limit. Takes tens of microseconds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -189,7 +205,8 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// If the number of bits exceeds a `usize`.
+    /// If `num_keys` times the bits per key exceeds a `usize`, even though a tuned filter would be
+    /// shorter. With 10 bits per key on 32-bit platforms, that is from 429,496,730 keys on.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };

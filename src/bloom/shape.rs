@@ -30,8 +30,8 @@ pub struct BloomFilterShape {
 impl BloomFilterShape {
     /// Describes filters of a given length in bytes, the byte for the number of probes included.
     ///
-    /// Some lengths are bad for keys that end in a counter, for example 64 KiB. For a filter with a
-    /// budget in bytes, [let a tuned policy choose](crate::recipes#a-memtables-filter).
+    /// Some lengths are bad for keys that count up, for example 64 KiB. For a filter with a budget
+    /// in bytes, [let a tuned policy choose](crate::recipes::memtables).
     ///
     /// ```
     /// use leveldb_filter::{AtomicBloomFilter, BloomFilterShape};

@@ -78,6 +78,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// several tables. Create the key with this reader's policy. Looks up the hash if the
     /// `FilterKey` has a hash and the policy uses hashes, otherwise the key. A key for which its
     /// policy has no hash always matches.
+    ///
+    /// May panic if an [`InternalKeyPolicy`](crate::InternalKeyPolicy) wraps a policy whose
+    /// [`by_hash`](FilterPolicy::by_hash) is not always the same.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
@@ -90,9 +93,11 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Overwrites all of `matches`, and allocates nothing. Successive keys that share a filter are
     /// looked up together, by the policy's
     /// [`hashes_may_match`](crate::HashPolicy::hashes_may_match) if the policy has hashes. So pass
-    /// keys in the table's order. The answers are right in any order. Leave out keys that need no
-    /// lookup in this table, such as keys that a newer table contained, and keys after the last data
-    /// block, unless a range deletion covers them.
+    /// keys in the table's order. The answers are right in any order.
+    ///
+    /// Consult the table's range deletions first, because they affect keys that no filter contains.
+    /// Then leave out keys that need no lookup in this table: keys that are decided by now, and
+    /// keys after the last data block.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
@@ -113,7 +118,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     ///
     /// # Panics
     ///
-    /// If the slices differ in length.
+    /// If the slices differ in length. May panic as [`may_match`](Self::may_match) does.
     #[doc(alias("batch", "multi get", "multi_get"))]
     pub fn may_match_many(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
         assert_same_len(block_offsets, keys, "FilterBlockReader::may_match_many");

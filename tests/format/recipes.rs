@@ -1,9 +1,10 @@
-//! The figures of the tables in the recipes and in README. In failures, `left` is what they should
-//! have.
+//! The figures of the tables in `src/recipes/` and in README. In failures, `left` is what they
+//! should have.
 
 use leveldb_filter::BloomFilterPolicy;
 
-const RECIPES: &str = include_str!("../../src/recipes.md");
+const BITS_PER_KEY: &str = include_str!("../../src/recipes/bits_per_key.md");
+const WITHOUT_A_BLOCK: &str = include_str!("../../src/recipes/filters_without_a_block.md");
 const README: &str = include_str!("../../README.md");
 const ACCURACY: &str = include_str!("../accuracy.md");
 
@@ -33,19 +34,32 @@ fn assert_is_known(known: &str, place: &str, cell: &str) {
     );
 }
 
+/// A section of `accuracy.md`, from its title on.
+fn section(title: &str) -> &'static str {
+    ACCURACY.split_once(&format!("## {title}\n")).unwrap_or_else(|| panic!("no section {title}")).1
+}
+
 #[test]
-fn bits_per_key_have_the_rates_that_the_docs_give() {
-    let [bits, rates] = &table_in(RECIPES, "bits per key")[..] else { panic!("two rows") };
-    for (bits, rate) in bits.iter().zip(rates).skip(1) {
-        let policy = BloomFilterPolicy::new(bits.parse().expect("a number"));
+fn bits_per_key_have_the_rates_that_the_page_gives() {
+    let [bits, random, counters] = &table_in(BITS_PER_KEY, "bits per key")[..] else {
+        panic!("3 rows")
+    };
+    let known = table_in(section("Bits per key"), "bits per key");
+    let long_ranges = known[0].iter().rposition(|&column| column == "long ranges");
+    for (i, &bits) in bits.iter().enumerate().skip(1) {
+        let policy = BloomFilterPolicy::new(bits.parse().expect("a number")).tuned();
         let percent = 100.0 * policy.shape(20_000).measure_false_positive_rate(20_000);
-        assert_eq!(rounded(percent, rate), *rate, "src/recipes.md, {bits} bits per key");
+        assert_eq!(rounded(percent, random[i]), random[i], "bits_per_key.md, {bits} bits per key");
+        let known = known.iter().find(|row| row[0] == bits);
+        let known = known.map_or("", |row| row[long_ranges.expect("a column")]);
+        let place = format!("bits_per_key.md, u64 counters, {bits} bits per key,");
+        assert_is_known(known, &place, counters[i]);
     }
 }
 
 #[test]
-fn rates_take_the_bits_per_key_that_the_docs_give() {
-    let rows = table_in(RECIPES, "keys of a filter");
+fn rates_take_the_bits_per_key_that_the_page_gives() {
+    let rows = table_in(BITS_PER_KEY, "keys of a filter");
     let [head, rows @ ..] = &rows[..] else { panic!("a table") };
     assert_eq!(rows.len(), 3);
     for row in rows {
@@ -55,78 +69,50 @@ fn rates_take_the_bits_per_key_that_the_docs_give() {
             let policy = BloomFilterPolicy::for_false_positive_rate(rate / 100.0, num_keys);
             let millibits = policy.map(|policy| policy.millibits_per_key().div_ceil(100));
             let found = millibits.map_or("none".into(), |m| format!("{}.{}", m / 10, m % 10));
-            assert_eq!(found, *bits, "src/recipes.md, {rate}% of {num_keys} keys");
+            assert_eq!(found, *bits, "bits_per_key.md, {rate}% of {num_keys} keys");
         }
-    }
-}
-
-#[test]
-fn rates_of_counters_are_those_of_the_accuracy_tables() {
-    let [bits, counters, random] = &table_in(RECIPES, "bits per key, tuned")[..] else {
-        panic!("3 rows")
-    };
-    let known = table_in(ACCURACY, "bits per key");
-    let known = known.iter().filter(|row| bits[1..].contains(&row[0])).collect::<Vec<_>>();
-    assert_eq!(known.len(), bits.len() - 1);
-    for (i, row) in (1..).zip(known) {
-        assert_eq!(row[0], bits[i]);
-        assert_is_known(row[2], "src/recipes.md", random[i]);
-        assert_is_known(row[4], "src/recipes.md", counters[i]);
-    }
-}
-
-#[test]
-fn rates_of_digits_are_those_of_the_accuracy_tables() {
-    let [num_keys, digits, others] = &table_in(RECIPES, "keys of one filter")[..] else {
-        panic!("3 rows")
-    };
-    let (_, known) = ACCURACY.split_once("## Equal hashes").expect("a section");
-    let known = table_in(known, "keys");
-    let policy = BloomFilterPolicy::new(10).tuned();
-    for ((num_keys, digits), other) in num_keys.iter().zip(digits).zip(others).skip(1) {
-        let row = known.iter().find(|row| row[..2] == ["16 decimal digits", num_keys]);
-        assert_is_known(row.expect("a row")[2], "src/recipes.md", digits);
-        let num_keys = num_keys.replace(',', "").parse().expect("a number");
-        let rate = policy.shape(num_keys).measure_false_positive_rate(num_keys);
-        assert_eq!(rounded(100.0 * rate, other), *other, "src/recipes.md, {num_keys} keys");
     }
 }
 
 #[test]
 fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
-    let recipe = table_in(RECIPES, "keys | `tuned()`");
-    let known = table_in(ACCURACY, "keys | in a filter | LevelDB");
-    assert_eq!(recipe.len(), 4);
-    for row in &recipe[1..] {
-        let known = known.iter().find(|known| known[..2] == ["u64 counters, big-endian", row[0]]);
-        let known = known.expect("a row");
-        assert_is_known(known[3], "src/recipes.md", row[1]);
-        assert_is_known(known[5], "src/recipes.md", row[2]);
-    }
-}
-
-#[test]
-fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
-    let head = "keys | LevelDB, 100-byte values | LevelDB, 1,000-byte | plugged in, 100-byte \
-                | plugged in, 1,000-byte | long ranges, 100-byte | long ranges, 1,000-byte";
-    let known = table_in(ACCURACY, "keys | values");
-    let rows = table_in(README, head);
-    assert_eq!(rows.len(), 5);
+    let rows = table_in(WITHOUT_A_BLOCK, "keys | `tuned()`");
+    let known = table_in(section("Few keys"), "keys | in a filter");
+    let column = |name| known[0].iter().position(|&column| column == name).expect("a column");
+    let columns = ["`tuned()`", "2,000 keys' room"].map(column);
+    assert_eq!(rows.len(), 4);
     for row in &rows[1..] {
-        for (column, cell) in rows[0].iter().zip(row).skip(1) {
-            let (filters, bytes) = column.split_once(", ").expect("filters, bytes of a value");
-            let values = format!("about {} bytes", bytes.split('-').next().unwrap());
-            let known_column = known[0].iter().position(|&column| column == filters);
-            let known_row = known.iter().find(|known| known[..2] == [row[0], &values]);
-            let known = known_row.expect("a row")[known_column.expect("a column")];
-            assert_is_known(known, &format!("README.md, {:?}, {column:?},", row[0]), cell);
+        let known = known.iter().find(|known| known[..2] == ["u64 counters, big-endian", row[0]]);
+        for (cell, column) in row[1..].iter().zip(columns) {
+            let place = format!("filters_without_a_block.md, {} keys,", row[0]);
+            assert_is_known(known.expect("a row")[column], &place, cell);
         }
     }
 }
 
 #[test]
-fn levels_are_measured_with_the_policies_of_the_recipe() {
+fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
+    const KEYS: [&str; 4] =
+        ["u64 counters, big-endian", "16 decimal digits", "random", "filter bytes"];
+    let known = table_in(section("Real keys"), "keys | values");
+    let rows = table_in(README, "filters, bytes of a value");
+    assert_eq!((rows.len(), rows[0].len()), (7, 1 + KEYS.len()));
+    for row in &rows[1..] {
+        let (filters, bytes) = row[0].split_once(", ").expect("filters, bytes of a value");
+        let column = if filters == "plugged in" { "`tuned()`" } else { filters };
+        let column = known[0].iter().position(|&known| known == column).expect("a column");
+        for (keys, cell) in KEYS.iter().zip(&row[1..]) {
+            let values = format!("about {bytes} bytes");
+            let known = known.iter().find(|known| known[..2] == [*keys, &values]);
+            let place = format!("README.md, {:?}, {keys},", row[0]);
+            assert_is_known(known.expect("a row")[column], &place, cell);
+        }
+    }
+}
+
+#[test]
+fn levels_are_measured_with_the_policies_of_the_page() {
     let (_, code) = include_str!("../examples/accuracy/levels.rs").split_once("fn policy").unwrap();
     let (function, _) = code.split_once("\n}\n").expect("the end of a function");
-    assert!(RECIPES.contains(function), "the recipe has another function than levels.rs");
+    assert!(BITS_PER_KEY.contains(function), "bits_per_key.md has another function than levels.rs");
 }

@@ -1,4 +1,4 @@
-//! The recipe for LevelDB's C interface, compiled and run with LevelDB's library.
+//! The page on LevelDB's C interface, compiled and run with LevelDB's library.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use crate::common::temp::TempPath;
 
-const RECIPES: &str = include_str!("../../src/recipes.md");
+const PAGE: &str = include_str!("../../src/recipes/c_interface.md");
 
 fn run(command: &mut Command) {
     let output = command.output().unwrap();
@@ -29,20 +29,19 @@ fn option(name: &str, value: &Path) -> OsString {
 
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
-fn the_recipe_for_leveldbs_c_interface_loses_no_key_and_its_filters_are_used() {
-    let (_, recipe) = RECIPES.split_once("# LevelDB's C interface\n").unwrap();
-    let (_, recipe) = recipe.split_once("```rust,no_run\n").unwrap();
-    let (recipe, _) = recipe.split_once("```\n").unwrap();
+fn the_page_on_leveldbs_c_interface_loses_no_key_and_its_filters_are_used() {
+    let (_, code) = PAGE.split_once("```rust,no_run\n").unwrap();
+    let (code, _) = code.split_once("```\n").unwrap();
 
     let dir = TempPath::new();
     fs::create_dir(&dir.0).unwrap();
-    let [code, library, program, database] =
-        ["recipe.rs", "libleveldb_filter.rlib", "program", "db"].map(|name| dir.0.join(name));
-    fs::write(&code, recipe).unwrap();
+    let [page, library, program, database] =
+        ["page.rs", "libleveldb_filter.rlib", "program", "db"].map(|name| dir.0.join(name));
+    fs::write(&page, code).unwrap();
     let crate_args = ["--crate-type=rlib", "--crate-name=leveldb_filter", "src/lib.rs", "-o"];
     run(rustc().args(crate_args).arg(&library));
     run(rustc()
-        .env("RECIPE", &code)
+        .env("PAGE", &page)
         .args(["tests/leveldb/c_program.rs", "--extern"])
         .arg(option("leveldb_filter=", &library))
         .arg("-o")

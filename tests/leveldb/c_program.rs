@@ -1,4 +1,4 @@
-//! The recipe for LevelDB's C interface in use: fills a database through it, looks up keys, and
+//! The page on LevelDB's C interface in use: fills a database through it, looks up keys, and
 //! panics if what it finds is wrong. `c_interface.rs` compiles it.
 
 use std::env;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use leveldb_filter::BloomFilterPolicy;
 
-include!(env!("RECIPE"));
+include!(env!("PAGE"));
 
 #[rustfmt::skip]
 #[link(name = "leveldb")]

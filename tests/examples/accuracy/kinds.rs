@@ -1,8 +1,6 @@
 //! Kinds of real keys, and the rates at which filters match absent keys that lie between present
 //! ones: an engine asks filters about hardly any others.
 
-use std::collections::HashSet;
-
 use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, HashPolicy, bloom_hash};
 
 use crate::common::random::words;
@@ -20,7 +18,7 @@ pub(crate) struct Kind {
 }
 
 #[derive(Clone, Copy)]
-enum Numbers {
+pub(crate) enum Numbers {
     /// Of successive numbers a random one in this many is absent.
     AllBut(u64),
     /// One in this many numbers is present, and one between each two is absent.
@@ -34,9 +32,10 @@ enum Numbers {
 
 use Numbers::{AllBut, Bursts, Steps, Times};
 
-const HALF: Numbers = AllBut(2);
+pub(crate) const HALF: Numbers = AllBut(2);
+pub(crate) const TIMES: Numbers = Times;
 
-const fn kind(numbers: Numbers, limit: u64, key: fn([u8; 8], u64) -> Vec<u8>) -> Kind {
+pub(crate) const fn kind(numbers: Numbers, limit: u64, key: fn([u8; 8], u64) -> Vec<u8>) -> Kind {
     Kind { numbers, limit, unit: 1, key }
 }
 
@@ -207,9 +206,15 @@ impl Run {
 
     /// The share of the absent keys that have the hash of a present one.
     pub(crate) fn share_of_equal_hashes(&self) -> f64 {
-        let present: HashSet<_> = self.present.iter().collect();
-        let is_equal = |hash: &&BloomHash| present.contains(hash);
-        share(self.absent.iter().filter(is_equal).count(), self.absent.len())
+        let [mut present, mut absent] = [self.present.clone(), self.absent.clone()];
+        present.sort_unstable();
+        absent.sort_unstable();
+        let mut present = present.iter().peekable();
+        let is_equal = |hash: &&BloomHash| {
+            while present.next_if(|other| other < hash).is_some() {}
+            present.peek() == Some(hash)
+        };
+        share(absent.iter().filter(is_equal).count(), absent.len())
     }
 
     /// The share of the absent keys that a filter of the present ones matches.
@@ -224,6 +229,6 @@ impl Run {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "more digits than a rate needs")]
-fn share(part: usize, all: usize) -> f64 {
+pub(crate) fn share(part: usize, all: usize) -> f64 {
     part as f64 / all as f64
 }

@@ -29,9 +29,9 @@ pub(crate) fn table() -> String {
         "Levels",
         "A lookup consults a table of each level, and all tables of level 0, so the table adds up \
          their rates. It compares LevelDB's filters of 10 bits per key with the policies of [the \
-         recipe](../src/recipes.md#memory-for-levels). Each table has 20,000 random keys. In the \
-         last row, the last level has just begun.",
-        &["tables", "LevelDB", "recipe", "times fewer", "bytes over LevelDB's", "bits per key"],
+         page](../src/recipes/bits_per_key.md#levels). Each table has one filter of 20,000 random \
+         keys. In the last row, the last level has just begun.",
+        &["tables", "LevelDB", "page", "times fewer", "bytes over LevelDB's", "bits per key"],
     );
     let mut rates = HashMap::new();
     let mut rate = |policy| *rates.entry(policy).or_insert_with(|| measure(policy));

@@ -1,12 +1,12 @@
-//! Rates by numbers of keys and by bits per key, the cost of equal hashes, and the figure's points.
+//! Rates by numbers of keys and by bits per key, and the figure's points.
 
 use leveldb_filter::BloomFilterPolicy;
 
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
-use crate::kinds::{COUNTERS, DIGITS_8, DIGITS_16, RANDOM, Run, TENANTS};
+use crate::kinds::{COUNTERS, RANDOM, Run};
 use crate::tables::KINDS;
-use crate::{LONG_RANGES, POLICIES, POLICY, mean, percent, row, section, times};
+use crate::{POLICIES, POLICY, mean, percent, row, section, times};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
@@ -25,20 +25,28 @@ pub(crate) fn few_keys() -> String {
     let mut text = section(
         "Few keys",
         "Short filters suffer most. Each row is the mean over single filters, 200 for each number \
-         of keys, or 40 for every seventh number from 101 on. \"Plugged in\" filters have room for \
-         at least 40 keys, and the filters of the last column have room for 2,000.",
-        &["keys", "in a filter", "LevelDB", "`tuned()`", "plugged in", "2,000 keys' room"],
+         of keys, or 40 for every seventh number from 101 on. `tuned()` gives them room for at \
+         least 40 keys. Long ranges give a table's only filter room for eight times its keys, but \
+         not for more than 2,000. In the last column, all filters have room for 2,000 keys.",
+        &["keys", "in a filter", "LevelDB", "`tuned()`", "long ranges", "2,000 keys' room"],
     );
-    let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40), LONG_RANGES];
+    let policies = |num_keys: usize| {
+        let tuned = [0, 2_000.min(8 * num_keys), 2_000].map(|n| POLICY.tuned().with_min_keys(n));
+        [POLICY, tuned[0], tuned[1], tuned[2]]
+    };
     for (numbers, step, num_filters) in [(2..=15, 1, 200), (16..=100, 1, 200), (101..=800, 7, 40)] {
         let in_a_filter = format!("{} to {}", numbers.start(), numbers.end());
         for (name, kind) in &KINDS {
-            let draw = |num_keys| {
-                let seeds = 0..num_filters;
-                seeds.map(move |seed| Run::draw(kind, num_keys, seed << 32 | num_keys as u64))
-            };
-            let runs: Vec<_> = numbers.clone().step_by(step).flat_map(draw).collect();
-            let rates = policies.map(|policy| percent(mean_rate(&runs, policy)));
+            let mut rates = [const { vec![] }; 4];
+            for num_keys in numbers.clone().step_by(step) {
+                for seed in 0..num_filters {
+                    let run = Run::draw(kind, num_keys, seed << 32 | num_keys as u64);
+                    for (rates, policy) in rates.iter_mut().zip(policies(num_keys)) {
+                        rates.push(run.rate(policy));
+                    }
+                }
+            }
+            let rates = rates.map(|rates| percent(mean(&rates)));
             let cells = [*name, &in_a_filter].into_iter().chain(rates.iter().map(String::as_str));
             text += &row(&cells.collect::<Vec<_>>());
         }
@@ -74,10 +82,10 @@ pub(crate) fn bits_per_key() -> String {
     let mut text = section(
         "Bits per key",
         "More bits help counters less than they help random keys. Each cell is the mean over 1,000 \
-         single filters of 2,000 to 8,000 keys.",
+         single filters of 2,000 to 4,000 keys, as long ranges make them.",
         &["bits per key", "random: LevelDB", "long ranges", "u64 counters: LevelDB", "long ranges"],
     );
-    let draw = |kind, i: usize| Run::draw(kind, 2_000 + i * 7 % 6_001, i as u64);
+    let draw = |kind, i: usize| Run::draw(kind, 2_000 + i * 7 % 2_001, i as u64);
     let runs =
         [&RANDOM, &COUNTERS].map(|kind| (0..1_000).map(|i| draw(kind, i)).collect::<Vec<_>>());
     for bits_per_key in [8, 10, 12, 14, 16] {
@@ -85,35 +93,6 @@ pub(crate) fn bits_per_key() -> String {
         let rate = |runs, policy| format!("{:.3}%", 100.0 * mean_rate(runs, policy));
         let rates = runs.each_ref().map(|runs| [policy, policy.tuned()].map(|p| rate(runs, p)));
         text += &row(&[&[bits_per_key.to_string()], rates.as_flattened()].concat());
-    }
-    text
-}
-
-pub(crate) fn equal_hashes() -> String {
-    let mut text = section(
-        "Equal hashes",
-        "No filter can tell two keys with the same hash apart, so neither more bits nor tuned \
-         lengths help. Digits have many equal hashes in large filters, for example in a single \
-         filter for a whole table, but hardly any in filters of 5,000 keys. The last column is \
-         the share of absent keys that have the hash of a present key. In \"u32 tenant + u64 id\", \
-         each tenant has 1,000 ids.",
-        &["keys", "in a filter", "`tuned()`", "worst", "with an equal hash"],
-    );
-    for (name, kind) in [
-        ("8 decimal digits", DIGITS_8),
-        ("16 decimal digits", DIGITS_16),
-        ("u32 tenant + u64 id", TENANTS),
-    ] {
-        for (num_keys, num_runs) in [(5_000, 200), (50_000, 20), (200_000, 8), (1_000_000, 4)] {
-            let measure = |seed| {
-                let run = Run::draw(&kind, num_keys, seed);
-                (run.rate(POLICY.tuned()), run.share_of_equal_hashes())
-            };
-            let (rates, equal): (Vec<_>, Vec<_>) = (0..num_runs).map(measure).unzip();
-            let worst = rates.iter().copied().fold(0.0, f64::max);
-            let [rate, worst, equal] = [mean(&rates), worst, mean(&equal)].map(percent);
-            text += &row(&[name, &grouped(num_keys), &rate, &worst, &equal]);
-        }
     }
     text
 }

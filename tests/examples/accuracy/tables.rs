@@ -11,9 +11,9 @@ use crate::kinds::{
     COUNTERS, DIGITS_16, HEX_DIGITS_8, HEX_DIGITS_16, Kind, MICROSECONDS, NAMES, NINE_BYTES,
     OBJECT_IDS, RANDOM, USER_AND_SEQUENCE, UUIDS,
 };
-use crate::{POLICY, percent, row, section};
+use crate::{POLICIES, POLICY, percent, row, section};
 
-const NUM_KEYS: usize = 60_000;
+pub(crate) const NUM_KEYS: usize = 60_000;
 const NUM_RUNS: usize = 16;
 
 pub(crate) const KINDS: [(&str, Kind); 11] = [
@@ -35,29 +35,28 @@ const SUCCESSIVE: [(&str, Kind); 4] = [KINDS[0], KINDS[1], KINDS[3], KINDS[4]];
 
 const PRESENT: [(&str, u64); 2] = [("nine in ten", 10), ("forty-nine in fifty", 50)];
 
-const COLUMNS: [&str; 5] =
-    ["LevelDB", "`tuned()`", "plugged in", "`FilterBaseLg: 21`", "long ranges"];
+const COLUMNS: [&str; 4] = ["LevelDB", "`tuned()`", "`FilterBaseLg: 21`", "long ranges"];
 
 type Builder = FilterBlockBuilder<BloomFilterPolicy>;
 
-fn builders() -> [Builder; COLUMNS.len()] {
-    let [leveldb, tuned, plugged_in] =
-        [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(40)].map(FilterBlockBuilder::new);
+pub(crate) fn builders() -> [Builder; COLUMNS.len()] {
+    let [leveldb, tuned] = POLICIES.map(FilterBlockBuilder::new);
     let base_lg = FilterBlockBuilder::with_base_lg(POLICY, 21);
     let recommended = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
-    [leveldb, tuned, plugged_in, base_lg, recommended]
+    [leveldb, tuned, base_lg, recommended]
 }
 
 /// The mean rates and lengths of all filter blocks of a run, with values of each length in `about`.
 #[expect(clippy::cast_precision_loss, reason = "few runs")]
-fn measure<const M: usize, const N: usize>(
+pub(crate) fn measure<const M: usize, const N: usize>(
     kind: &Kind,
+    num_keys: usize,
     builders: &[Builder; M],
     about: [usize; N],
 ) -> [[(f64, usize); M]; N] {
     let mut measured = [[(0.0, 0); M]; N];
     for run in 0..NUM_RUNS {
-        let keys = kind.sorted(NUM_KEYS, run as u64);
+        let keys = kind.sorted(num_keys, run as u64);
         for (means, about) in measured.iter_mut().zip(about) {
             let value_lens = value_lens(about, run);
             let tables = Table::of_keys(&keys, |i| value_lens[i]);
@@ -80,7 +79,7 @@ fn value_lens(about: usize, run: usize) -> Vec<usize> {
     words(!(run as u64)).take(NUM_KEYS).map(draw).collect()
 }
 
-fn cells(first: &[&str], figures: impl Iterator<Item = String>) -> Vec<String> {
+pub(crate) fn cells(first: &[&str], figures: impl Iterator<Item = String>) -> Vec<String> {
     first.iter().map(|&cell| cell.to_owned()).chain(figures).collect()
 }
 
@@ -96,18 +95,19 @@ pub(crate) fn real_keys() -> String {
          the first run and 100 to 120 in the last. One key more or fewer can make LevelDB's \
          filters far better or worse. The columns compare these filters:\n\n\
          - LevelDB uses `BloomFilterPolicy::new(10)`, with one filter per 2 KiB of data blocks.\n\
-         - `tuned()` uses `new(10).tuned()` with the same ranges.\n\
-         - \"Plugged in\" uses `new(10).tuned().with_min_keys(40)` with the same ranges.\n\
+         - `tuned()` uses `new(10).tuned()` with the same ranges, as if plugged into LevelDB or \
+         another engine with its ranges. Its filters have room for at least 40 keys.\n\
          - `FilterBaseLg: 21` is an option of goleveldb, which gives each table one filter. This \
          crate builds the same bytes with `FilterBlockBuilder::with_base_lg(new(10), 21)`.\n\
          - Long ranges are recommended for engines. \
-         `FilterBlockBuilder::with_long_ranges(new(10).tuned())` builds them.\n\n\
+         `FilterBlockBuilder::with_long_ranges(new(10).tuned())` builds a filter for as much of a \
+         table as 2,000 keys need.\n\n\
          The rows \"filter bytes\" give the size of a run's filter blocks, for the kind of keys \
          that takes most.",
         &[&["keys", "values"], &COLUMNS[..]].concat(),
     );
     let about = [20, 100, 500, 1_000];
-    let measured = KINDS.map(|(_, kind)| measure(&kind, &builders(), about));
+    let measured = KINDS.map(|(_, kind)| measure(&kind, NUM_KEYS, &builders(), about));
     for (i, about) in about.into_iter().enumerate() {
         let (values, mut most) = (name_values(about), [0; COLUMNS.len()]);
         for ((name, _), measured) in KINDS.iter().zip(&measured) {
@@ -139,15 +139,16 @@ fn values_of_one_length() -> String {
     )
 }
 
-/// What a larger number than 40 gains and costs a policy that is plugged in.
+/// What more room gains and costs a policy that is plugged in.
 fn more_room() -> String {
     let policy = |num_keys| FilterBlockBuilder::new(POLICY.tuned().with_min_keys(num_keys));
-    let [measured] = measure(&COUNTERS, &[40, 100, 200].map(policy), [100]);
-    let [with_40, with_100, with_200] =
+    let [measured] = measure(&COUNTERS, NUM_KEYS, &[0, 100, 200].map(policy), [100]);
+    let [alone, with_100, with_200] =
         measured.map(|(rate, len)| format!("{} in {} bytes", percent(rate), grouped(len)));
     format!(
-        "\n\nMore room helps plugged-in policies. With values of about 100 bytes, u64 counters \
-         have {with_40} with `with_min_keys(40)`, {with_100} with 100, and {with_200} with 200."
+        "\n\nMore room helps where `tuned()` is plugged in, and takes more bytes. With values of \
+         about 100 bytes, u64 counters have {alone} with `tuned()` alone, {with_100} with \
+         `with_min_keys(100)`, and {with_200} with 200."
     )
 }
 
@@ -161,7 +162,7 @@ pub(crate) fn few_absent() -> String {
     let about = [100, 500, 1_000];
     for (name, kind) in SUCCESSIVE {
         for (present, one_in) in PRESENT {
-            let measured = measure(&kind.all_but_one_in(one_in), &builders(), about);
+            let measured = measure(&kind.all_but_one_in(one_in), NUM_KEYS, &builders(), about);
             for (about, measured) in about.into_iter().zip(measured) {
                 let first = [name, present, &name_values(about)];
                 text += &row(&cells(&first, measured.iter().map(|(rate, _)| percent(*rate))));
