@@ -229,13 +229,14 @@ fn after_the_first_filter_room_is_what_leveldbs_offsets_take() {
     }
 }
 
-/// How many bytes a block is longer than LevelDB's, if it is, for a table of these entries' lengths, in data
+/// By how many bytes a block is longer than LevelDB's, if it is, for a table of these entries' lengths, in data
 /// blocks of about 4 KiB. Asserts that its length is foretold, and that no key is lost.
 fn bytes_beyond_leveldbs(header: u64, entry_lens: impl Iterator<Item = usize>) -> usize {
     let mut leveldb = FilterBlockBuilder::new(InternalKeyPolicy::new(POLICY));
     let mut long = FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(POLICY.tuned()));
-    let (mut offset, mut block_len, mut blocks) = (header, 0, vec![]);
+    let (mut offset, mut block_len, mut blocks, mut num_entries) = (header, 0, vec![], 0);
     for (n, entry_len) in (0_u64..).zip(entry_lens) {
+        num_entries = n + 1;
         if n == 0 || block_len >= 4_096 {
             offset += block_len;
             block_len = 0;
@@ -253,14 +254,16 @@ fn bytes_beyond_leveldbs(header: u64, entry_lens: impl Iterator<Item = usize>) -
     let (leveldb, long) = (leveldb.finish(), long.finish());
     assert_eq!(long.len(), len);
     let reader = FilterBlockReader::new(POLICY.tuned(), &long);
-    for (offset, first) in blocks {
-        assert!(reader.key_may_match(offset, &first.to_be_bytes()), "{first} at {offset}");
+    let ends = blocks.iter().skip(1).map(|(_, first)| *first).chain([num_entries]);
+    for (&(offset, first), end) in blocks.iter().zip(ends) {
+        let is_found = |n: u64| reader.key_may_match(offset, &n.to_be_bytes());
+        assert!((first..end).all(is_found), "one of {first} to {end} at {offset} is lost");
     }
     long.len().saturating_sub(leveldb.len())
 }
 
-/// Where the first 2,000 entries take less than 16 KiB, ranges are so short that a filter of a few
-/// large entries, which has room for 40 keys, takes up to 30 bytes more than LevelDB's offsets.
+/// Where 2,000 entries of 3 bytes or more come before 16 KiB, ranges stay so short that the room of
+/// tuned filters for 40 keys takes up to 30 bytes for each 8 KiB of large entries after them.
 #[test]
 fn blocks_are_hardly_longer_than_leveldbs_but_for_the_room_of_one_filter() {
     let mut below = drawn(1);
