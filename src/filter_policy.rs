@@ -75,7 +75,7 @@ pub trait FilterPolicy: Send + Sync {
 /// Shows the policy's name, so that options with an `Arc<dyn FilterPolicy>` can derive `Debug`.
 impl fmt::Debug for dyn FilterPolicy + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FilterPolicy({:?})", self.name())
+        f.debug_tuple("FilterPolicy").field(&self.name()).finish()
     }
 }
 

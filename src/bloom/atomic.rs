@@ -18,13 +18,13 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 ///
 /// Insert every entry's key, deletions included, as [for a
 /// table](crate::FilterBlockBuilder::add_key). At a flush, replace filter and memtable together,
-/// for example in one `Arc`, and keep the old pair until its table is open. [The
-/// recipe](crate::recipes::memtables) shows a memtable.
+/// for example in one `Arc`, and keep the old pair until its table is open. There is a
+/// [page](crate::recipes::memtables) on memtables.
 ///
 /// [`insert`](Self::insert) and [`may_match`](Self::may_match) take a [`FilterKey`], which is hashed
-/// as the tables' policy does it. The other methods use the [`bloom_hash`] of whole keys, so under a
-/// policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), lookups would miss
-/// keys.
+/// as the tables' policy does it. Methods with `key` in their name use a key's [`bloom_hash`], so
+/// under a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), lookups
+/// would miss keys.
 ///
 /// ```
 /// use std::collections::BTreeMap;

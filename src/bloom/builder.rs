@@ -24,8 +24,9 @@ use crate::{BloomHash, bloom_hash};
 /// ([rates](crate::recipes::filters_without_a_block)).
 ///
 /// **Many keys.** If the keys contain decimal or hexadecimal numbers, many have the same hash in
-/// filters of many keys, and absent keys match far more often. Make smaller filters then, or
-/// [bring a 64-bit hash](crate::recipes::hashes_of_your_own).
+/// filters of many keys, and absent keys match far more often (`tests/accuracy.md` in the
+/// repository, "Digits in large filters"). Make smaller filters then, or [bring a 64-bit
+/// hash](crate::recipes::hashes_of_your_own).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};

@@ -83,19 +83,18 @@ impl BloomFilterPolicy {
     ///
     /// LevelDB's hash barely mixes a key's last byte, so in filters of [some
     /// lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up set the same
-    /// bits, and most absent keys between them match. A tuned filter has another length, a few bytes
-    /// below LevelDB's, because every reader takes the length as it finds it.
+    /// bits, and most absent keys between them match. Where LevelDB's length is bad, a tuned filter is
+    /// up to 2% or 3 bytes shorter, which readers allow, because they take lengths as they are.
     ///
-    /// The shortest filters are the worst, so a filter of fewer than 40 keys is as long as one of 40
-    /// keys, which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with
+    /// The shortest filters are the worst, so a filter of 1 to 39 keys is as long as one of 40 keys,
+    /// which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with
     /// LevelDB's ranges of 2 KiB, [`with_min_keys(100)`](Self::with_min_keys) helps more: with
     /// values of 100 bytes, 6% of absent u64 counters match instead of 21%, in 2.3 times the bytes.
     ///
-    /// From 40 keys on, a tuned filter takes as many bytes as LevelDB's or slightly fewer, and
-    /// 2<sup>32</sup> bits at most, because 32-bit hashes reach no further. For random keys, large
-    /// tuned filters mostly have fewer false positives than LevelDB's. The choice takes up to some
-    /// microseconds and is the same on every platform. `tests/accuracy.md` in the repository has the
-    /// rates.
+    /// A tuned filter has 2<sup>32</sup> bits at most, because 32-bit hashes reach no further. For
+    /// random keys, large tuned filters mostly have fewer false positives than LevelDB's, and filters
+    /// of 40 to 100 keys have slightly more. The choice takes up to some microseconds and is the same
+    /// on every platform. `tests/accuracy.md` in the repository has the rates.
     #[must_use]
     pub const fn tuned(self) -> Self {
         Self { rule: ShapeRule::Tuned, ..self }
@@ -152,7 +151,7 @@ impl BloomFilterPolicy {
     }
 
     /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01 for 1%, of
-    /// filters of `num_keys` random keys. The policy has about the fewest bits per key.
+    /// filters of `num_keys` random keys. It uses close to the fewest bits that reach the rate.
     ///
     /// Filters of 100 keys or more mostly have 0.9 to 1.1 times the rate, and filters of fewer keys
     /// can have 1.5 times the rate.
@@ -160,7 +159,8 @@ impl BloomFilterPolicy {
     /// **The rate is that of random keys.** Keys that contain decimal or hexadecimal numbers can
     /// match far more often in filters of many keys. For example, with a million URLs like
     /// `example.com/abc/10000000`, a policy for 0.1% matches 6.7%, and 0.1% if you [bring a 64-bit
-    /// hash](crate::recipes::hashes_of_your_own).
+    /// hash](crate::recipes::hashes_of_your_own). "Digits in large filters" of `tests/accuracy.md`
+    /// tells which keys suffer from which number on.
     ///
     /// For fewer than 2,000 keys and a rate of 0.0001% or more, the policy has the bits per key that
     /// 2,000 keys need, so that you can also use it for larger filters. Where that is too few, the
@@ -170,8 +170,8 @@ impl BloomFilterPolicy {
     /// Returns `None` if `rate` is not strictly between 0 and 1, or if no tuned filter reaches it.
     /// No filter can go below the share of absent keys that [have the hash of a present
     /// key](https://github.com/facebook/rocksdb/pull/6317), which is `num_keys / 2^32`. A rate just
-    /// above that share can need thousands of bits per key, so [the
-    /// recipe](crate::recipes::bits_per_key) sets a limit. Takes tens of microseconds.
+    /// above that share can need thousands of bits per key, so [set a
+    /// limit](crate::recipes::bits_per_key). Takes tens of microseconds.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -205,8 +205,8 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// If `num_keys` times the bits per key exceeds a `usize`, even though a tuned filter would be
-    /// shorter. With 10 bits per key on 32-bit platforms, that is from 429,496,730 keys on.
+    /// If the counted keys times the bits per key exceed a `usize`, even though a tuned filter would
+    /// be shorter. With 10 bits per key on 32-bit platforms, that is from 429,496,730 keys on.
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };

@@ -15,10 +15,10 @@
 //!
 //! The form is off by 2.4% on average over 95 large tuned filters of random keys, with 19 numbers
 //! of keys from 30,000 to a million, each a fifth more than the last, and 6, 8, 10, 12 and 14 bits
-//! per key. It is off by 5% over 192 tuned filters of 1 to 32 keys at 4 to 16 bits. The textbook's
-//! formula is up to 1.6 times too low for many keys, and up to 33 times for few. From some 500
-//! million keys on, the form is too high, because ways to match overlap. A simulation is right for
-//! any shape, but takes 20 ms.
+//! per key. It is off by 5% over 192 filters of 1 to 32 keys at 4 to 16 bits, whose lengths were
+//! chosen for so few keys. The textbook's formula is up to 1.6 times too low for many keys, and up
+//! to 33 times for few. From some 500 million keys on, the form is too high, because ways to match
+//! overlap. A simulation is right for any shape, but takes 20 ms.
 
 use crate::bloom::shape::{NUM_HASHES, float};
 

@@ -31,7 +31,7 @@ pub(crate) fn svg(points: &[Point]) -> String {
 
     let mut counters = plot("Keys that count up (u64, big-endian)", 100.0)
         .logarithmic_from(0.5)
-        .with_note("Of these sizes, 8 in 10 lie in the shaded area.")
+        .with_note("Shaded: where 8 in 10 of these filters lie.")
         .with_values_named(RATES);
     for percent in [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0] {
         counters.value(percent, &format!("{percent}%"));
