@@ -126,7 +126,7 @@ fn compressions_are_called_what_they_can_be_and_are_no_sign_of_an_unfinished_tab
         }
         // Beside a truncated table.
         let file = of_one_block(&entries, [block_type, 0, 0]);
-        let lines = report(&[&file, &file[..file.len() - 1]]).lines();
+        let lines = report(&[&file[..], &file[..file.len() - 1]]).lines();
         assert!(lines[1].ends_with(&why) && may_be_unfinished(&lines), "{lines:#?}");
     }
 }
