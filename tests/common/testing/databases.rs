@@ -29,7 +29,7 @@ pub(crate) fn filter_block(path: &Path) -> Vec<u8> {
 }
 
 /// Gives each table filters of this policy in long ranges. Where these do not fit, a table gets one
-/// filter.
+/// filter, or keeps its own if it has so few keys that this is longer.
 pub(crate) fn put_filters(database: &Path, policy: BloomFilterPolicy) {
     for path in tables(database) {
         let file = read_file(&path).unwrap();
@@ -39,7 +39,8 @@ pub(crate) fn put_filters(database: &Path, policy: BloomFilterPolicy) {
             FilterBlockBuilder::with_base_lg(policy, 63),
         ];
         let mut new = new.into_iter().map(|builder| keys.filter_block(builder));
-        let new = new.find_map(|block| with_filter_block(&file, &block)).expect("room");
-        fs::write(path, new).unwrap();
+        if let Some(new) = new.find_map(|block| with_filter_block(&file, &block)) {
+            fs::write(path, new).unwrap();
+        }
     }
 }
