@@ -150,8 +150,8 @@ fn shapes_without_keys_are_leveldbs_and_no_tuned_shape_has_more_than_2_to_the_32
         (1 << 20, 1 << 12),
     ] {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        // If the number of bits fits into a usize.
-        if let Some(num_bits) = bits_per_key.checked_mul(num_keys) {
+        // If the number of bits fits into a usize. At least 40 keys count.
+        if let Some(num_bits) = bits_per_key.checked_mul(num_keys.max(40)) {
             let tuned = policy.tuned().shape(num_keys).num_bits();
             let most = (num_bits as u64).min(1 << 32);
             assert!((most / 50 * 49..=most).contains(&tuned), "{policy:?}: {tuned}");
