@@ -83,8 +83,8 @@ fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
     assert_eq!(rows.len(), 4);
     for row in &rows[1..] {
         let known = known.iter().find(|known| known[..2] == ["u64 counters, big-endian", row[0]]);
-        for (cell, column) in row[1..].iter().zip(columns) {
-            let place = format!("filters_without_a_block.md, {} keys,", row[0]);
+        for ((cell, head), column) in row.iter().zip(&rows[0]).skip(1).zip(columns) {
+            let place = format!("filters_without_a_block.md, {} keys, {head},", row[0]);
             assert_is_known(known.expect("a row")[column], &place, cell);
         }
     }

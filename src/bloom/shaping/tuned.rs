@@ -3,7 +3,7 @@
 //! A reader takes the number of bits from a filter's length, and the number of probes from its last
 //! byte, so a writer is free to choose both. With LevelDB's hash some lengths are bad. Keys that
 //! differ a little set the same bits there, so absent keys next to present keys match. The choice
-//! has two steps:
+//! counts at least [`MIN_KEYS`] keys, and has two steps:
 //!
 //! 1. Take the longest length that passes both tests below, among LevelDB's length and the lengths
 //!    a little shorter ([`SHORTER`]). If no length passes, take the longest without a bad factor.
