@@ -17,7 +17,8 @@
 //! # What is recommended
 //!
 //! LevelDB's filters match far too many absent keys where keys count up, because its hash barely
-//! mixes a key's last byte. Two parts of this crate mend that, and each works without the other:
+//! mixes the last byte of a key whose length is a multiple of 4. Two parts of this crate mend that,
+//! and each works without the other:
 //!
 //! - [Long ranges](FilterBlockBuilder::with_long_ranges) give filters more keys, which is most of the
 //!   gain, because filters of few keys suffer most.

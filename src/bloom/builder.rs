@@ -16,8 +16,8 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key). Under
 /// a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), call its
-/// [`create_filter_of_hashes`](crate::HashPolicy::create_filter_of_hashes) instead, as
-/// [`HashedBy`](crate::HashedBy#filters-without-a-block) shows.
+/// [`create_filter_of_hashes`](crate::HashPolicy::create_filter_of_hashes) instead
+/// ([example](crate::HashedBy#filters-without-a-block)).
 ///
 /// **Few keys.** Filters of fewer than 2,000 keys match many absent keys that count up. So size
 /// small filters for 2,000 keys, as the example does

@@ -81,10 +81,11 @@ impl BloomFilterPolicy {
     /// Recommended, and best in [long ranges](crate::FilterBlockBuilder::with_long_ranges), whose
     /// filters have many keys. Overrides [`with_num_probes`](Self::with_num_probes).
     ///
-    /// LevelDB's hash barely mixes a key's last byte, so in filters of [some
-    /// lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up set the same
-    /// bits, and most absent keys between them match. Where LevelDB's length is bad, a tuned filter is
-    /// up to 2% or 3 bytes shorter, which readers allow, because they take lengths as they are.
+    /// LevelDB's hash barely mixes the last byte of a key whose length is a multiple of 4. So in
+    /// filters of [some lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up
+    /// set the same bits, and most absent keys between them match. Where LevelDB's length is bad, a
+    /// tuned filter is up to 2% or 3 bytes shorter, which readers allow, because they take lengths as
+    /// they are.
     ///
     /// The shortest filters are the worst, so a filter of 1 to 39 keys is as long as one of 40 keys,
     /// which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with

@@ -58,9 +58,8 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
 ///
 /// It is the least such number if rates fall as the number grows, which they mostly do. They rise
 /// by up to a seventh where the length of a short filter changes, and by up to 6% at 196,606 bits,
-/// from which on [`Rates`] counts third probes. There a lower number may reach the rate, too. It
-/// does for 6 in 2,000 random problems, and would save up to 4 bytes for few keys, and 0.6% of the
-/// bits per key for many.
+/// from which on [`Rates`] counts third probes. There a lower number may reach the rate, too, which
+/// is rare, and saves little.
 fn fewest(least: u64, most: u64, reaches: impl Fn(u64) -> bool) -> Option<u64> {
     if !reaches(most) {
         return None;
