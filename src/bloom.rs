@@ -3,24 +3,21 @@
 //! Each module uses only modules below it:
 //!
 //! ```text
-//! builder                  keys first, the policy last
-//! policy                   the shape and the bytes of filters; LevelDB's answers
-//! atomic, filter, measure  one filter: lookups, inserts, its false-positive rate
-//! shaping                  chooses shapes; knows numbers only, not a filter's bytes
-//! bits                     computes a key's bits, to set or look up; knows no policy
-//! error, shape             types that all others use
+//! builder         keys first, the policy last
+//! policy          the shape and the bytes of filters; LevelDB's answers
+//! atomic, filter  one filter: lookups, inserts, how full it is
+//! shaping         chooses shapes; knows numbers only, not a filter's bytes
+//! bits            computes a key's bits, to set or look up; knows no policy
+//! error, shape    types that all others use
 //! ```
-
-// First, so that the docs show its methods before the methods of `measure`.
-mod shape;
 
 mod atomic;
 mod bits;
 mod builder;
 mod error;
 mod filter;
-mod measure;
 mod policy;
+mod shape;
 mod shaping;
 
 pub use self::atomic::AtomicBloomFilter;

@@ -2,15 +2,18 @@
 //!
 //! Mirrors [`table/filter_block.cc`](https://github.com/google/leveldb/blob/1.23/table/filter_block.cc).
 
-mod pending;
+mod keys;
+mod long_ranges;
 mod reader;
 
 use alloc::vec::Vec;
+use core::ops::Range;
 use core::{fmt, mem};
 
+use self::keys::Keys;
+use self::long_ranges::DataBlock;
+pub use self::reader::FilterBlockReader;
 use crate::{BloomFilterPolicy, FilterPolicy};
-use pending::PendingKeys;
-pub use reader::FilterBlockReader;
 
 /// Builds the filter block of a table. Mirrors `FilterBlockBuilder` in `table/filter_block.h`.
 ///
@@ -24,12 +27,9 @@ pub use reader::FilterBlockReader;
 /// in data blocks give the same answers either way.
 ///
 /// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys and
-/// filters end up in the next table.
-///
-/// The builder keeps a hash of 4 bytes per key, in a vector that doubles, until the key's range
-/// ends. If the policy has no [hashes](FilterPolicy::by_hash), it keeps the key itself. After a
-/// panic keys may be missing, so every method but `clear` and `policy` panics until the builder is
-/// cleared.
+/// filters end up in the next table. The builder keeps a hash of 4 bytes per key until its range ends, or the key itself if the policy
+/// has no [hashes](FilterPolicy::by_hash). After a panic keys may be missing, so every method but
+/// `clear` and `policy` panics until the builder is cleared.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -45,9 +45,15 @@ pub use reader::FilterBlockReader;
 #[derive(Clone)]
 pub struct FilterBlockBuilder<P = BloomFilterPolicy> {
     policy: P,
-    base_lg: u8,
-    has_long_ranges: bool,
-    pending: PendingKeys,
+    /// `None` for long ranges, which `finish` chooses.
+    base_lg: Option<u8>,
+    /// The keys without a filter.
+    keys: Keys,
+    /// Whether entries were added since the last filter, or with long ranges to this data block.
+    has_entries: bool,
+    /// Of long ranges: the current data block's offset, and the data blocks with entries.
+    block_offset: u64,
+    blocks: Vec<DataBlock>,
     /// Empty between calls. The policy appends to it, not to `result`, so that a policy that
     /// replaces what it is given destroys no finished filter.
     filter: Vec<u8>,
@@ -62,24 +68,11 @@ pub struct FilterBlockBuilder<P = BloomFilterPolicy> {
 /// LevelDB's 2 KiB.
 const BASE_LG: u8 = 11;
 
-/// How many keys a good filter has: LevelDB's hash makes smaller filters bad for counters, and
-/// filters of many more keys bad for decimal and hexadecimal numbers.
-const GOOD_NUM_KEYS: usize = 2_000;
-
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Creates a builder of LevelDB's blocks, with a filter for each 2 KiB of data blocks.
     #[must_use]
     pub const fn new(policy: P) -> Self {
-        Self {
-            policy,
-            base_lg: BASE_LG,
-            has_long_ranges: false,
-            pending: PendingKeys::new(),
-            filter: Vec::new(),
-            result: Vec::new(),
-            filter_offsets: Vec::new(),
-            is_poisoned: false,
-        }
+        Self::with_base_lg(policy, BASE_LG)
     }
 
     /// Creates a builder with a filter for each 2<sup>`base_lg`</sup> bytes of data blocks, such as
@@ -93,57 +86,59 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
         assert!(base_lg < 64, "FilterBlockBuilder::with_base_lg: base_lg must be at most 63");
-        let mut builder = Self::new(policy);
-        builder.base_lg = base_lg;
+        let mut builder = Self::with_long_ranges(policy);
+        builder.base_lg = Some(base_lg);
         builder
     }
 
     /// Creates a builder with fewer and larger filters than LevelDB's. Recommended, with a
     /// [tuned](crate::BloomFilterPolicy::tuned) policy. LevelDB since 1.18 reads the blocks.
     ///
-    /// LevelDB's hash makes small filters bad for keys that count up, and filters of many thousand
-    /// keys bad for keys that contain decimal or hexadecimal numbers. LevelDB builds a filter for
-    /// each 2 KiB of the file, which may be two keys. Here most filters have 2,000 to 4,000 keys,
-    /// however long the values are:
+    /// LevelDB builds a filter for each 2 KiB of the file, which may be two keys, and its hash makes
+    /// small filters bad for keys that count up. Here [`finish`](Self::finish) chooses one range for
+    /// the whole table, from all of its keys:
     ///
-    /// - **Range.** Each filter covers 2 KiB at first. [`start_block`](Self::start_block) doubles
-    ///   the range, for the whole table, while fewer than 2,000 keys are pending. Once a filter has
-    ///   been built, the range is fixed. So if large values come first and many small ones later,
-    ///   the later filters have more keys.
+    /// - **Range.** Filters have 2,000 keys or more on average. Some keys have equal hashes, which no
+    ///   filter can tell apart. Where more than one key in 256 of a sample shares its hash with
+    ///   another data block's key in its range, the range becomes shorter, down to 100 keys on
+    ///   average.
     /// - **Room.** A filter of few keys is as long as a filter of eight times as many, up to 2,000,
-    ///   because short filters match most keys that count up. After a table's first filter, the
-    ///   room is at most 3 keys for each 2 KiB of the range. At 10 bits per key, these take about
-    ///   what LevelDB's offsets take, so a block is hardly longer than LevelDB's, but for up to
-    ///   2.5 KB. More bits per key take more, and so does [tuned](crate::BloomFilterPolicy::tuned)
-    ///   filters' room for 40 keys if tiny entries come first, which keep the range below 32 KiB,
-    ///   and large values follow.
-    /// - **Versions.** Successive keys with the same hash count once, for example all versions of a
-    ///   user key in a table of [internal keys](crate::InternalKeyPolicy). Do not skip versions
-    ///   yourself, because a range that begins between two versions would miss the key.
+    ///   because short filters match most keys that count up. If the table has several filters,
+    ///   their room takes at 10 bits per key what LevelDB's additional offsets would.
+    /// - **Versions.** Successive keys with the same hash count once in a filter, for example all
+    ///   versions of a user key in a table of [internal keys](crate::InternalKeyPolicy). Add each
+    ///   version all the same, because a range that begins between two versions needs the key.
     /// - **One filter.** A block with one filter, or none, gets the `base_lg` 63, so the filter
-    ///   answers at every offset. An engine that does not know block offsets when it adds keys
-    ///   leaves out `start_block`, and has [one filter per
-    ///   table](crate::recipes::one_filter_per_table).
+    ///   answers at every offset, also for an engine that [leaves out
+    ///   `start_block`](crate::recipes::one_filter_per_table).
     ///
-    /// Room and versions need a policy with [hashes](FilterPolicy::by_hash). Without hashes,
-    /// repeated keys count each time, and small filters are short.
-    ///
-    /// A lookup in a long filter may touch a cache line for each probe. A short filter fits into
-    /// one or two.
+    /// Until `finish`, a table takes 4 bytes of memory per key and 24 per data block, or three times
+    /// as much while the vectors grow. A policy without [hashes](FilterPolicy::by_hash) keeps its
+    /// keys so long, counts repeated keys each time, and has neither room nor shorter ranges.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
-        let mut builder = Self::new(policy);
-        builder.has_long_ranges = true;
-        builder
+        Self {
+            policy,
+            base_lg: None,
+            keys: Keys::new(),
+            has_entries: false,
+            block_offset: 0,
+            blocks: Vec::new(),
+            filter: Vec::new(),
+            result: Vec::new(),
+            filter_offsets: Vec::new(),
+            is_poisoned: false,
+        }
     }
 
     /// Starts a data block at `block_offset` in the file, for the keys added next. The offset is
     /// the data block's place in the file as it is stored, after compression. So a table that is
     /// written anew needs a new filter block, even if it has the same keys.
     ///
-    /// If the offset is in a later range, this builds the filter of the pending keys, in the time
-    /// that the policy needs. It also adds a 4-byte offset for each range, so a wrong, huge
-    /// `block_offset` can exhaust memory. Then this panics, or the system ends the process.
+    /// If the offset is in a later range, this builds the filter of the pending keys. It also adds a
+    /// 4-byte offset for each range, so a wrong, huge `block_offset` can exhaust memory. Then this
+    /// panics, or the system ends the process. [Long ranges](Self::with_long_ranges) only note the
+    /// offset, and a huge one makes them longer.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -162,7 +157,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// # Panics
     ///
     /// - If the range's filter is already built, because readers would miss the keys added now.
-    ///   LevelDB checks this in debug builds only.
+    ///   LevelDB checks this in debug builds only. Long ranges panic if the offset is below the last
+    ///   data block's.
     /// - If the filters reach 4 GiB, because the format's offsets have 32 bits.
     /// - If the policy panics. May panic if the policy gives hashes only in some calls.
     /// - If there is no memory for the offsets.
@@ -170,21 +166,26 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[inline]
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
-        let may_widen = self.has_long_ranges && self.filter_offsets.is_empty();
-        if may_widen && self.pending.num_keys() < GOOD_NUM_KEYS {
-            while self.base_lg < 63 && block_offset >> self.base_lg > 0 {
-                self.base_lg += 1;
+        if let Some(base_lg) = self.base_lg {
+            let filter_index = usize::try_from(block_offset >> base_lg).expect(OVERFLOW);
+            let num_filters = self.filter_offsets.len();
+            assert!(
+                filter_index >= num_filters,
+                "FilterBlockBuilder::start_block: block offset {block_offset} belongs to filter \
+                 {filter_index}, which is already written (filters so far: {num_filters})"
+            );
+            if filter_index > num_filters {
+                self.generate_pending_filter();
+                self.start_filter(filter_index);
             }
-        }
-        let filter_index = usize::try_from(block_offset >> self.base_lg).expect(OVERFLOW);
-        let num_filters = self.filter_offsets.len();
-        assert!(
-            filter_index >= num_filters,
-            "FilterBlockBuilder::start_block: block offset {block_offset} belongs to filter \
-             {filter_index}, which is already written (filters so far: {num_filters})"
-        );
-        if filter_index > num_filters {
-            self.start_range(filter_index);
+        } else {
+            let last = mem::replace(&mut self.block_offset, block_offset);
+            assert!(
+                block_offset >= last,
+                "FilterBlockBuilder::start_block: block offset {block_offset} is below the last \
+                 data block's, {last}"
+            );
+            self.has_entries &= block_offset == last;
         }
         self.is_poisoned = false;
     }
@@ -202,30 +203,38 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[doc(alias = "tombstone")]
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
-        // Another version of a key needs no room. LevelDB's own ranges count each version.
-        self.pending.push(&self.policy, key, self.has_long_ranges);
+        let has_long_ranges = self.base_lg.is_none();
+        if !mem::replace(&mut self.has_entries, true) && has_long_ranges {
+            self.add_block();
+        }
+        // LevelDB's own ranges count each version of a key.
+        if self.keys.add(&self.policy, key, has_long_ranges) {
+            long_ranges::repeat_last_key(&mut self.blocks, self.keys.len());
+        }
         self.is_poisoned = false;
     }
 
-    /// Returns the length in bytes of the filter block without the pending keys' filter. Takes
-    /// constant time.
+    /// Returns the length in bytes of the filter block without the [pending
+    /// keys](Self::num_pending_keys): 5 with long ranges, until `finish`. Takes constant time.
     ///
-    /// An engine that limits the size of tables adds the length of the pending keys' filter, which
-    /// may be the table's only filter. After each data block an estimate is enough, because the
-    /// exact length takes a tuned policy microseconds:
+    /// An engine that limits the size of tables adds the pending keys' filter. In LevelDB's ranges
+    /// that is one filter with its offset. Long ranges are yet to be chosen, so this estimates them:
+    /// the block is at most about as long as LevelDB's.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
     /// let policy = BloomFilterPolicy::new(10).tuned();
-    /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
-    /// for number in 0..300_u64 {
-    ///     builder.add_key(&number.to_be_bytes());
+    /// let mut leveldb = FilterBlockBuilder::new(policy);
+    /// let mut long = FilterBlockBuilder::with_long_ranges(policy);
+    /// for key in (0..3_000_u64).map(u64::to_be_bytes) {
+    ///     leveldb.add_key(&key);
+    ///     long.add_key(&key);
     /// }
-    /// let (len, num_keys) = (builder.finished_len(), builder.next_filter_num_keys());
-    /// let estimated = len + num_keys * 10 / 8; // 10 bits per key
-    /// let exact = len + policy.shape(num_keys).filter_len() + 4; // its offset
-    /// assert!((exact..exact + 50).contains(&estimated));
-    /// assert_eq!(builder.finish().len(), exact);
+    /// let filter_len = policy.shape(leveldb.num_pending_keys()).filter_len();
+    /// let exact = leveldb.finished_len() + filter_len + 4;
+    /// let estimate = long.finished_len() + long.num_pending_keys() * 10 / 8; // 10 bits per key
+    /// assert_eq!(leveldb.finish().len(), exact);
+    /// assert!(long.finish().len().abs_diff(estimate) < 50);
     /// ```
     ///
     /// # Panics
@@ -237,22 +246,21 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.result.len() + self.filter_offsets.len() * 4 + 5
     }
 
-    /// Returns for how many keys the next filter would be sized if [`finish`](Self::finish) came
-    /// now. The policy's [`shape`](crate::BloomFilterPolicy::shape) for so many keys has the
-    /// filter's length. Takes constant time.
+    /// Returns how many keys wait for a filter, which is all keys of the table with long ranges.
+    /// Takes constant time.
     ///
-    /// With [long ranges](Self::with_long_ranges), successive keys with the same hash count once,
-    /// and the number includes the filter's room. A key for which the policy has [no
-    /// hash](crate::HashPolicy::key_hash) does not count. If no other key is pending, the number is
-    /// 0, but there will still be a filter, which for Bloom filters takes 13 bytes with its offset.
+    /// With [long ranges](Self::with_long_ranges), successive keys with the same hash count once. A
+    /// key for which the policy has [no hash](crate::HashPolicy::key_hash) does not count. If no
+    /// other key is pending, the number is 0, but there will still be a filter, which for Bloom
+    /// filters takes 13 bytes with its offset.
     ///
     /// # Panics
     ///
     /// If an earlier call panicked.
     #[must_use]
-    pub fn next_filter_num_keys(&self) -> usize {
+    pub fn num_pending_keys(&self) -> usize {
         assert!(!self.is_poisoned, "{POISONED}");
-        self.pending.sized_for(self.min_keys())
+        self.keys.len()
     }
 
     /// Returns the policy that builds the filters.
@@ -261,33 +269,23 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         &self.policy
     }
 
-    /// Drops all keys and filters of an unfinished table. The builder is then ready for the next
-    /// table, even if a call has panicked.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
-    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
-    /// builder.add_key(b"pear"); // then writing the table fails
-    /// builder.clear();
-    /// assert_eq!(builder.finish().len(), 5); // no filter
-    /// ```
+    /// Drops all keys and filters of an unfinished table, for example because writing it failed. The
+    /// builder is then ready for the next table, even if a call has panicked.
     pub fn clear(&mut self) {
-        self.pending.clear();
+        self.keys.clear();
+        self.has_entries = false;
+        self.block_offset = 0;
+        self.blocks.clear();
         self.filter.clear();
         self.result.clear();
         self.filter_offsets.clear();
-        if self.has_long_ranges {
-            self.base_lg = BASE_LG;
-        }
         self.is_poisoned = false;
     }
 
-    /// Builds the filter of the pending keys, and returns the whole filter block. The builder is
+    /// Builds the filters of the pending keys, and returns the whole filter block. The builder is
     /// then ready for the next table. The vector's capacity can exceed its length. Takes the time
-    /// that the policy needs, and time linear in the length of the block.
-    ///
-    /// The block of a table without keys takes 5 bytes, and without long ranges 4 more for each range
-    /// that `start_block` has passed.
+    /// that the policy needs, and time linear in the length of the block. Without keys, the block
+    /// takes 5 bytes, and in LevelDB's ranges 4 more for each range that `start_block` has passed.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -308,65 +306,70 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();
-        if !self.pending.is_empty() {
-            self.generate_filter();
-        }
-        if self.has_long_ranges && self.filter_offsets.len() <= 1 {
-            // The only filter answers for every offset, also for an engine that knows none.
-            self.base_lg = 63;
-        }
+        let base_lg = self.base_lg.unwrap_or_else(|| self.generate_long_ranges());
+        self.generate_pending_filter();
         let array_offset = self.next_offset();
         let mut block = mem::take(&mut self.result);
         block.reserve_exact(self.filter_offsets.len() * 4 + 5);
         for offset in self.filter_offsets.iter().chain([&array_offset]) {
             block.extend_from_slice(&offset.to_le_bytes());
         }
-        block.push(self.base_lg);
+        block.push(base_lg);
         self.clear();
         block
+    }
+
+    #[inline(never)] // Inlined, it makes `add_key` take half as long again for every key.
+    fn add_block(&mut self) {
+        let (offset, num_before) = (self.block_offset, self.keys.len());
+        self.blocks.push(DataBlock { offset, num_before, repeats_last: false });
     }
 
     fn enter(&mut self) {
         assert!(!mem::replace(&mut self.is_poisoned, true), "{POISONED}");
     }
 
-    /// Builds the filter of the pending keys, and empty filters of the ranges up to this one, in
-    /// which no data block starts.
-    fn start_range(&mut self, filter_index: usize) {
-        self.generate_filter();
+    /// Builds the filters of all keys, and returns the range that was chosen for them.
+    fn generate_long_ranges(&mut self) -> u8 {
+        let (blocks, num_keys) = (mem::take(&mut self.blocks), self.keys.len());
+        let base_lg = long_ranges::choose_base_lg(&blocks, num_keys, self.keys.hashes());
+        let mut ranges =
+            blocks.chunk_by(|a, b| a.offset >> base_lg == b.offset >> base_lg).peekable();
+        while let Some(range) = ranges.next() {
+            let start = long_ranges::first_key(range);
+            let end = ranges.peek().map_or(num_keys, |next| next[0].num_before);
+            self.start_filter(usize::try_from(range[0].offset >> base_lg).expect(OVERFLOW));
+            self.generate_filter(start..end, long_ranges::min_keys(end - start, base_lg));
+        }
+        self.has_entries = false;
+        self.blocks = blocks;
+        base_lg
+    }
+
+    /// Builds the filter of the entries since the last filter, if there are any.
+    fn generate_pending_filter(&mut self) {
+        if mem::take(&mut self.has_entries) {
+            self.generate_filter(0..self.keys.len(), 0);
+            self.keys.clear();
+        }
+    }
+
+    /// Adds empty filters of the ranges up to this one, in which no data block starts.
+    fn start_filter(&mut self, filter_index: usize) {
         let (offset, missing) = (self.next_offset(), filter_index - self.filter_offsets.len());
         self.filter_offsets.try_reserve(missing).expect(OVERFLOW);
         self.filter_offsets.resize(filter_index, offset);
     }
 
-    /// Builds the filter of the pending keys, if there are any, and removes the keys.
-    fn generate_filter(&mut self) {
+    fn generate_filter(&mut self, keys: Range<usize>, min_keys: usize) {
         let offset = self.next_offset();
-        self.pending.create_filter(&self.policy, self.min_keys(), &mut self.filter);
+        self.keys.create_filter(&self.policy, keys, min_keys, &mut self.filter);
         if self.result.is_empty() {
             // Without a copy, because a table may have only one, large filter.
             mem::swap(&mut self.result, &mut self.filter);
         }
         self.result.append(&mut self.filter);
         self.filter_offsets.push(offset);
-    }
-
-    /// For how many keys the next filter has room, if that is more than it has.
-    fn min_keys(&self) -> usize {
-        if !self.has_long_ranges {
-            return 0;
-        }
-        let num_keys = self.pending.num_keys();
-        // With 8 times as many, 0.1 to 0.2% of absent u64 counters match filters of 2 to 100 keys.
-        // With 4 times as many, above 1% do.
-        let min_keys = num_keys.saturating_mul(8).min(GOOD_NUM_KEYS);
-        if self.filter_offsets.is_empty() {
-            return min_keys;
-        }
-        // Room for 3 keys takes 4 bytes at 10 bits per key, as does an offset. LevelDB writes one for
-        // each 2 KiB of this range. So the room of many filters hardly makes the block longer.
-        let room = usize::try_from(3_u64 << (self.base_lg - BASE_LG)).unwrap_or(usize::MAX);
-        min_keys.min(num_keys.saturating_add(room))
     }
 
     fn next_offset(&self) -> u32 {
@@ -383,7 +386,7 @@ impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
             .field("policy", &self.policy)
             .field("base_lg", &self.base_lg)
             .field("filters", &self.filter_offsets.len())
-            .field("pending_keys", &self.pending.num_keys())
+            .field("pending_keys", &self.keys.len())
             .finish_non_exhaustive()
     }
 }

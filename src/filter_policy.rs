@@ -85,6 +85,19 @@ impl fmt::Debug for dyn FilterPolicy + Send + Sync + '_ {
     }
 }
 
+/// Shows that there is a policy, so that a `HashedBy<Box<dyn HashPolicy>>` is `Debug`.
+impl fmt::Debug for dyn HashPolicy + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HashPolicy").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for dyn HashPolicy + Send + Sync + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self as &dyn HashPolicy, f)
+    }
+}
+
 /// The methods of a policy that needs only a key's hash, not the key itself. Builders and readers
 /// get them from [`FilterPolicy::by_hash`].
 ///
@@ -92,7 +105,7 @@ impl fmt::Debug for dyn FilterPolicy + Send + Sync + '_ {
 /// use leveldb_filter::{BloomFilterPolicy, HashPolicy};
 /// let (policy, mut filter) = (BloomFilterPolicy::new(10), Vec::new());
 /// let hashes: Vec<_> = [b"pear", b"plum"].iter().flat_map(|key| policy.key_hash(*key)).collect();
-/// policy.create_filter_of_hashes(&hashes[..1], 0, &mut filter);
+/// policy.create_filter_of_hashes(&hashes[..1], &mut filter);
 /// let mut matches = [false; 2];
 /// policy.hashes_may_match(&hashes, &filter, &mut matches);
 /// assert_eq!(matches, [true, false]);
@@ -103,18 +116,24 @@ pub trait HashPolicy: Send + Sync {
     /// [`key_may_match`](FilterPolicy::key_may_match) must answer `true` for any filter.
     fn key_hash(&self, key: &[u8]) -> Option<BloomHash>;
 
-    /// Appends a filter for keys with these [hashes](Self::key_hash) to `dst`, as long as a filter
-    /// of at least `min_keys` keys.
+    /// Appends to `dst` the filter that [`create_filter`](FilterPolicy::create_filter) appends for
+    /// keys with these [hashes](Self::key_hash).
     ///
-    /// With `min_keys` 0, the bytes are those that
-    /// [`create_filter`](FilterPolicy::create_filter) appends for keys with these hashes. [Long
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) pass up to 2,000. Hashes may repeat,
-    /// because keys may share a hash, and count each time.
+    /// Hashes may repeat, because keys may share a hash, and count each time. Without hashes, this
+    /// must still append a filter, because goleveldb rejects every key of a range with an empty
+    /// filter. Bloom filters of no hashes are 8 zero bytes and the number of probes.
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
+
+    /// Appends a filter for keys with these hashes, as long as a filter of at least `min_keys`
+    /// keys, so that it matches fewer absent keys. [Long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) call it with up to 2,000.
     ///
-    /// Without hashes, this must still append a filter, because LevelDB rejects every key of a
-    /// range with an empty filter. Bloom filters of no hashes are 8 zero bytes and the number of
-    /// probes, whatever `min_keys` is.
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>);
+    /// Does what [`create_filter_of_hashes`](Self::create_filter_of_hashes) does unless overridden,
+    /// so a policy need not know of room.
+    fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        _ = min_keys;
+        self.create_filter_of_hashes(hashes, dst);
+    }
 
     /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash.
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
@@ -219,13 +238,17 @@ macro_rules! forward {
                 (**self).key_hash(key)
             }
 
-            fn create_filter_of_hashes(
+            fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+                (**self).create_filter_of_hashes(hashes, dst);
+            }
+
+            fn create_filter_with_room(
                 &self,
                 hashes: &[BloomHash],
                 min_keys: usize,
                 dst: &mut Vec<u8>,
             ) {
-                (**self).create_filter_of_hashes(hashes, min_keys, dst);
+                (**self).create_filter_with_room(hashes, min_keys, dst);
             }
 
             #[inline]

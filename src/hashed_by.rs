@@ -40,7 +40,7 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
-/// let bloom = BloomFilterPolicy::new(10).tuned();
+/// let bloom = BloomFilterPolicy::new(10).tuned().with_min_keys(2_000);
 /// let policy = HashedBy::new("example.Prefix6", bloom, |policy, key| {
 ///     policy.key_hash(key.get(..6)?)
 /// });
@@ -48,14 +48,14 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// let mut hashes: Vec<_> = keys.iter().filter_map(|key| policy.key_hash(key)).collect();
 /// hashes.dedup(); // successive keys with the same prefix count once
 /// let mut bytes = Vec::new();
-/// policy.create_filter_of_hashes(&hashes, 2_000, &mut bytes);
+/// policy.create_filter_of_hashes(&hashes, &mut bytes);
 /// let filter = BloomFilter::new(bytes)?;
 /// assert!(filter.may_match(&FilterKey::new(&policy, b"pear01:name")));
 /// # Ok::<(), leveldb_filter::InvalidFilter>(())
 /// ```
 ///
 /// The filter is as long as one of 2,000 keys, because shorter filters match many absent keys that
-/// count up. With hashes that are close to random, pass 0.
+/// count up. With hashes that are close to random, leave out `with_min_keys`.
 ///
 /// # Fields
 ///
@@ -114,7 +114,7 @@ impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> FilterP
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
         let hashes: Vec<_> = keys.iter().filter_map(|key| self.key_hash(key)).collect();
-        self.create_filter_of_hashes(&hashes, 0, dst);
+        self.create_filter_of_hashes(&hashes, dst);
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
@@ -135,8 +135,12 @@ impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> HashPol
         (self.hash)(&self.policy, key)
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
-        self.policy.create_filter_of_hashes(hashes, min_keys, dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        self.policy.create_filter_of_hashes(hashes, dst);
+    }
+
+    fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        self.policy.create_filter_with_room(hashes, min_keys, dst);
     }
 
     #[inline]

@@ -85,8 +85,12 @@ impl<P: FilterPolicy> HashPolicy for UserPolicy<P> {
         self.0.by_hash().expect(BY_HASH_RULE).key_hash(extract_user_key(key))
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
-        self.0.by_hash().expect(BY_HASH_RULE).create_filter_of_hashes(hashes, min_keys, dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        self.0.by_hash().expect(BY_HASH_RULE).create_filter_of_hashes(hashes, dst);
+    }
+
+    fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        self.0.by_hash().expect(BY_HASH_RULE).create_filter_with_room(hashes, min_keys, dst);
     }
 
     #[inline]

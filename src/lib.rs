@@ -21,7 +21,7 @@
 //! and each works without the other:
 //!
 //! - [Long ranges](FilterBlockBuilder::with_long_ranges) give filters more keys, which is most of the
-//!   gain, because filters of few keys suffer most.
+//!   gain, because filters of few keys suffer most. Where keys have equal hashes, ranges are shorter.
 //! - [Tuned](BloomFilterPolicy::tuned) filters have lengths at which keys that count up share fewer
 //!   bits, which is most of the rest.
 //!
@@ -51,7 +51,8 @@
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`FilterBlockReader::may_match_many`] |
 //! | find the bits per key for a false-positive rate, or for each level | [`BloomFilterPolicy::for_false_positive_rate`]; [bits per key](recipes::bits_per_key) |
-//! | build a filter without a block | [`BloomFilterBuilder`]; to insert keys later [`BloomFilter::empty`]; [filters without a block](recipes::filters_without_a_block) |
+//! | build a filter without a block, or store and load one | [`BloomFilterBuilder`]; to insert keys later [`BloomFilter::empty`]; [filters without a block](recipes::filters_without_a_block) |
+//! | know whether a filter is overfull | [`BloomFilterShape::false_positive_rate`] |
 //! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; [memtables](recipes::memtables) |
 //! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`]; [comparators](recipes::comparators), [prefixes](recipes::prefixes), [hashes](recipes::hashes_of_your_own) |
@@ -76,7 +77,7 @@
 //! panics if a 32-bit `usize` cannot count a filter's bits. All types are `Send` and `Sync` if the
 //! policies and buffers in them are. Lookups with the crate's policies allocate nothing, and nothing
 //! locks or waits. Until a filter is built, its builder holds 4 bytes per key, or up to 12 while its
-//! vector grows.
+//! vector grows. With [long ranges](FilterBlockBuilder::with_long_ranges), that is until a table ends.
 //!
 //! [`BloomFilterPolicy::new`] and [`FilterBlockBuilder::new`] make the bytes that 64-bit LevelDB
 //! 1.18 to 1.23 makes, if `start_block` is called once more after the last data block, as LevelDB
@@ -87,7 +88,8 @@
 //! - An internal key that is too short for a trailer is used whole.
 //! - [`FilterBlockBuilder`] panics if a block offset belongs to a finished filter, or if the
 //!   filters reach 4 GiB.
-//! - A policy panics if `keys * bits per key` overflows a `usize`.
+//! - A policy panics if `keys * bits per key` overflows a `usize`. LevelDB counts a filter's keys in
+//!   an `int`.
 //!
 //! A new version of this crate may change the bytes that `tuned`, `for_false_positive_rate` and
 //! `with_long_ranges` make. Every reader reads old and new filters, because each filter says how to
@@ -108,7 +110,7 @@ mod hashed_by;
 mod internal_key;
 
 // Aliases of items in private modules work only here.
-#[doc(alias("memtable", "thread"))]
+#[doc(alias("memtable", "thread", "concurrent", "sync"))]
 pub use bloom::AtomicBloomFilter;
 pub use bloom::{
     BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape, InvalidFilter,

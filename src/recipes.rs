@@ -1,9 +1,9 @@
 //! A page for each task of a storage engine's author, with code to copy.
 //!
 //! - Filter blocks: [entries of a table](entries_of_a_table), looked up one at a time or many at
-//!   once; [one filter per table](one_filter_per_table)
-//! - Other filters: [without a block](filters_without_a_block), for tables or partitions;
-//!   [for memtables](memtables)
+//!   once; [one filter per table](one_filter_per_table), for tables of LevelDB's format
+//! - Other filters: [without a block](filters_without_a_block), for other formats and for keys that
+//!   come later; [for memtables](memtables)
 //! - Sizes: [bits per key, rates and levels](bits_per_key)
 //! - Keys: [comparators], [prefixes], [hashes of your own](hashes_of_your_own)
 //! - Other code: [tables of other programs](tables_of_other_programs), [other
@@ -28,12 +28,14 @@ pub mod entries_of_a_table {}
 pub mod one_filter_per_table {}
 
 /// [comparators]: comparators
+/// [entries]: entries_of_a_table
 /// [hashes]: hashes_of_your_own
 /// [prefixes]: prefixes
 #[doc = include_str!("recipes/filters_without_a_block.md")]
-#[doc(alias = "partition")]
+#[doc(alias("partition", "save", "load"))]
 pub mod filters_without_a_block {}
 
+/// [hashes]: hashes_of_your_own
 #[doc = include_str!("recipes/memtables.md")]
 pub mod memtables {}
 
@@ -50,6 +52,7 @@ pub mod comparators {}
 pub mod prefixes {}
 
 #[doc = include_str!("recipes/hashes_of_your_own.md")]
+#[doc(alias("url", "date", "uuid"))]
 pub mod hashes_of_your_own {}
 
 #[doc = include_str!("recipes/tables_of_other_programs.md")]

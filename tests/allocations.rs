@@ -32,7 +32,7 @@ fn assert_allocations<T>(expected: usize, what: impl Debug, work: impl FnOnce() 
 
 #[test]
 fn a_filter_takes_one_allocation_or_none_if_the_buffer_has_room() {
-    for policy in [POLICY, POLICY.with_num_probes(2), POLICY.tuned()] {
+    for policy in [POLICY, BloomFilterPolicy::new(3), POLICY.tuned()] {
         for num_keys in [0, 1, 6, 7, 100, 5000, 30_000] {
             let what = (policy, num_keys);
             let keys = keys(num_keys);
@@ -60,13 +60,14 @@ fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
     for num_keys in [100_000, 5000, 9, 8, 7, 1, 0] {
         // The hashes reuse the memory of the first, largest filter's.
         let expected = usize::from(num_keys == 100_000);
-        let (keys, mut dst) = (keys(num_keys), Vec::new());
+        let keys = keys(num_keys);
         let extend = || assert_allocations(expected, num_keys, || builder.extend(&keys));
         assert_eq!(peak_bytes(extend), expected * 4 * 100_000);
-        assert_allocations(1, num_keys, || builder.finish_into(POLICY.tuned(), &mut dst));
-        dst.clear();
+        assert_allocations(1, num_keys, || builder.finish(POLICY.tuned()));
         assert_allocations(0, num_keys, || keys.iter().for_each(|key| builder.add_key(key)));
-        assert_allocations(0, num_keys, || builder.finish_into(POLICY.tuned(), &mut dst));
+        let filter = assert_allocations(1, num_keys, || builder.finish(POLICY.tuned()));
+        // In place.
+        assert_allocations(0, num_keys, || AtomicBloomFilter::from(filter));
     }
 }
 
@@ -150,7 +151,7 @@ fn a_filter_block_takes_few_allocations_for_many_filters() {
         let at_most = |most, counted| {
             assert!(counted <= most, "{counted} for {} filters", 1 << doublings);
         };
-        for policy in [POLICY, POLICY.with_num_probes(8)] {
+        for policy in [POLICY, BloomFilterPolicy::new(12)] {
             at_most(most, allocations(policy, 1 << doublings));
             at_most(most, allocations(InternalKeyPolicy::new(policy), 1 << doublings));
             // Without hashes, each filter takes a list of its keys, and one of user keys.

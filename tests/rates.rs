@@ -1,12 +1,23 @@
-//! The false-positive rates of the shapes that are chosen, and of others.
+//! The false-positive rates of the shapes and ranges that are chosen, and of others.
 //!
 //! Keys and sizes are the same in every run, so a test passes always or never.
 
+use leveldb_filter::BloomFilterPolicy;
+
 mod common;
+#[path = "examples/accuracy/filter_blocks.rs"]
+mod filter_blocks;
+#[path = "examples/accuracy/grids.rs"]
+mod grids;
+#[path = "examples/accuracy/kinds.rs"]
+#[expect(dead_code, reason = "the example uses the rest")]
+mod kinds;
 
 mod rates {
     mod few_keys;
-    mod measured;
+    mod grids;
     mod sizing;
     mod tuned;
 }
+
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
 use leveldb_filter::{
-    BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash, FilterPolicy, bloom_hash,
+    BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, FilterPolicy, bloom_hash,
 };
 
 use crate::KEY_LENS;
@@ -47,12 +47,11 @@ fn bench_by_probes(criterion: &mut Criterion) {
     let absent = LazyCell::new(|| absent.slices());
     let either = LazyCell::new(|| either(&present, &absent));
     for num_probes in NUM_PROBES {
-        let bits_per_key = usize::from(num_probes) * 3 / 2;
-        let policy = BloomFilterPolicy::new(bits_per_key).with_num_probes(num_probes);
         let filter = LazyCell::new(|| {
-            let mut filter = Vec::new();
-            policy.create_filter(&present, &mut filter);
-            filter
+            let filter_len = num_keys * usize::from(num_probes) * 3 / 16;
+            let mut filter = BloomFilter::empty(BloomFilterShape::new(filter_len, num_probes));
+            present.iter().for_each(|key| _ = filter.insert_key(key));
+            filter.into_inner()
         });
         let key_sets: [(&str, &dyn Deref<Target = Vec<&[u8]>>); 3] =
             [("present", &present), ("absent", &absent), ("either", &either)];
@@ -137,17 +136,17 @@ fn bench_by_keys(criterion: &mut Criterion) {
 
 /// A filter with half of its keys from each set, filled up with random hashes.
 fn build_filter(case: &Case, key_sets: &[Vec<&[u8]>]) -> Vec<u8> {
-    let policy = BloomFilterPolicy::default().with_num_probes(case.probes);
-    let mut builder = BloomFilterBuilder::new();
+    let filter_len = BloomFilterPolicy::default().shape(case.keys).filter_len();
+    let mut filter = BloomFilter::empty(BloomFilterShape::new(filter_len, case.probes));
+    let of_set = case.keys / key_sets.len();
     for keys in key_sets {
-        builder.extend(keys.iter().take(case.keys / key_sets.len()));
+        keys.iter().take(of_set).for_each(|key| _ = filter.insert_key(key));
     }
-    for hash in hashes(3).take(case.keys - builder.len()) {
-        builder.add_hash(BloomHash::from_u32(hash));
+    let num_added: usize = key_sets.iter().map(|keys| keys.len().min(of_set)).sum();
+    for hash in hashes(3).take(case.keys - num_added) {
+        filter.insert_hash(BloomHash::from_u32(hash));
     }
-    let mut filter = Vec::new();
-    builder.finish_into(policy, &mut filter);
-    filter
+    filter.into_inner()
 }
 
 /// `len` of the keys, each about equally often, in random order.

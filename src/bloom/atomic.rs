@@ -59,8 +59,7 @@ impl AtomicBloomFilter {
     /// With "capacity overflow" if a `Vec` cannot be so long.
     #[must_use]
     pub fn new(shape: BloomFilterShape) -> Self {
-        let BloomFilter { bytes, prepared } = BloomFilter::empty(shape);
-        Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), prepared }
+        BloomFilter::empty(shape).into()
     }
 
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
@@ -71,7 +70,8 @@ impl AtomicBloomFilter {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Does what [`insert_key`](Self::insert_key) does, for the user key with this [`bloom_hash`].
+    /// Does what [`insert_key`](Self::insert_key) does, for the key with this hash: its
+    /// [`bloom_hash`], or a hash of your own if lookups use that, too.
     #[expect(clippy::must_use_candidate, reason = "as for `insert_key`")]
     pub fn insert_hash(&self, hash: BloomHash) -> bool {
         // Relaxed is enough, because bits are only added, and a load sees every write that happened
@@ -95,7 +95,7 @@ impl AtomicBloomFilter {
         self.hash_may_match(bloom_hash(key))
     }
 
-    /// Returns whether the key with this [`bloom_hash`] may be among the filter's keys.
+    /// Returns whether the key with this hash may be among the filter's keys.
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
@@ -130,20 +130,30 @@ impl AtomicBloomFilter {
     /// Copies the filter as it is now, in time linear in its length. A key whose insert happened
     /// before the call is in the copy. A key inserted during the call may or may not be.
     ///
-    /// For example, [`estimated_num_keys`](BloomFilter::estimated_num_keys) tells how full a
-    /// memtable's filter is.
+    /// For example, to store a filter and go on with it later:
     ///
     /// ```
-    /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
+    /// use leveldb_filter::{AtomicBloomFilter, BloomFilter, BloomFilterPolicy};
     /// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).tuned().shape(4_096));
     /// filter.insert_key(b"apple");
-    /// let copy = filter.to_filter();
-    /// assert!(copy.key_may_match(b"apple") && copy.estimated_num_keys() < 2.0);
+    /// let stored = filter.to_filter().into_inner();
+    /// let filter = AtomicBloomFilter::from(BloomFilter::new(stored)?);
+    /// assert!(filter.key_may_match(b"apple") && !filter.key_may_match(b"plum"));
+    /// # Ok::<(), leveldb_filter::InvalidFilter>(())
     /// ```
+    #[doc(alias("save", "store"))]
     #[must_use]
     pub fn to_filter(&self) -> BloomFilter {
         let bytes = self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
         BloomFilter { bytes, prepared: self.prepared }
+    }
+}
+
+/// Continues a filter, for example a [stored one](AtomicBloomFilter::to_filter), with all its keys.
+/// Takes time linear in its length.
+impl From<BloomFilter> for AtomicBloomFilter {
+    fn from(BloomFilter { bytes, prepared }: BloomFilter) -> Self {
+        Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), prepared }
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::bits::create::create;
+use super::filter::BloomFilter;
 use super::policy::BloomFilterPolicy;
 use crate::{BloomHash, bloom_hash};
 
@@ -23,21 +24,18 @@ use crate::{BloomHash, bloom_hash};
 /// small filters for 2,000 keys, as the example does
 /// ([rates](crate::recipes::filters_without_a_block)).
 ///
-/// **Many keys.** If the keys contain decimal or hexadecimal numbers, many have the same hash in
-/// filters of many keys, and absent keys match far more often (`tests/accuracy.md` in the
-/// repository, "Digits in large filters"). Make smaller filters then, or [bring a 64-bit
+/// **Many keys.** If the keys contain numbers, many can have the same hash in filters of many keys,
+/// and absent keys match far more often. Make smaller filters then, or [bring a 64-bit
 /// hash](crate::recipes::hashes_of_your_own).
 ///
 /// ```
-/// use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy};
+/// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
 /// let policy = BloomFilterPolicy::new(10).tuned().with_min_keys(2_000);
 /// let mut builder = BloomFilterBuilder::new();
 /// builder.add_key(b"apple");
 /// builder.extend(["pear", "plum"]); // or `BloomFilterBuilder::from_iter`
-/// let mut filter = Vec::new();
-/// builder.finish_into(policy, &mut filter);
-/// assert!(BloomFilter::new(filter)?.key_may_match(b"pear"));
-/// # Ok::<(), leveldb_filter::InvalidFilter>(())
+/// let filter = builder.finish(policy); // `filter.as_bytes()` are what to store
+/// assert!(filter.key_may_match(b"pear") && !filter.key_may_match(b"fig"));
 /// ```
 #[derive(Clone, Default)]
 pub struct BloomFilterBuilder {
@@ -68,7 +66,8 @@ impl BloomFilterBuilder {
         self.add_hash(bloom_hash(key));
     }
 
-    /// Adds the user key with this [`bloom_hash`].
+    /// Adds the key with this hash: its [`bloom_hash`], or a [hash of your
+    /// own](crate::recipes::hashes_of_your_own) if lookups use that, too.
     #[inline]
     pub fn add_hash(&mut self, hash: BloomHash) {
         self.hashes.push(hash);
@@ -91,16 +90,19 @@ impl BloomFilterBuilder {
         self.hashes.clear();
     }
 
-    /// Appends `policy`'s filter of the keys to `dst`, and removes the keys. Without keys, the
-    /// filter matches nothing. Takes time linear in the filter's length, and in the number of keys
-    /// times the number of probes.
+    /// Makes `policy`'s filter of the keys, and removes the keys. Without keys, the filter matches
+    /// nothing. Takes time linear in the filter's length, and in the number of keys times the number
+    /// of probes.
     ///
     /// # Panics
     ///
-    /// If [`shape`](BloomFilterPolicy::shape) does. The keys and `dst` are then unchanged.
-    pub fn finish_into(&mut self, policy: BloomFilterPolicy, dst: &mut Vec<u8>) {
-        create(policy.shape(self.len()), &self.hashes, dst);
+    /// If [`shape`](BloomFilterPolicy::shape) does. The keys are then still there.
+    #[must_use]
+    pub fn finish(&mut self, policy: BloomFilterPolicy) -> BloomFilter {
+        let (shape, mut bytes) = (policy.shape(self.len()), Vec::new());
+        create(shape, &self.hashes, &mut bytes);
         self.clear();
+        BloomFilter::with_shape(bytes, shape)
     }
 }
 

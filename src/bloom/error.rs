@@ -31,21 +31,27 @@ pub enum InvalidFilter {
 }
 
 impl InvalidFilter {
-    /// Returns what LevelDB answers for every key that it looks up in such bytes: `false` if they are
-    /// too short, `true` if the number of probes is reserved.
+    /// Returns what LevelDB answers for every key that it looks up in such a filter of a [filter
+    /// block](crate::FilterBlockReader::filter): `false` if it is too short, since an empty filter
+    /// stands for a range without keys, and `true` if the number of probes is reserved.
+    ///
+    /// A filter without a block is never so short, so it was truncated. Look up its keys without it.
     ///
     /// ```
-    /// use leveldb_filter::BloomFilter;
-    /// let may_match = |bytes: &[u8]| match BloomFilter::new(bytes) {
-    ///     Ok(filter) => filter.key_may_match(b"fig"),
-    ///     Err(invalid) => invalid.may_match(),
-    /// };
-    /// assert!(!may_match(&[6]) && may_match(&[0, 31]));
+    /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterBlockReader};
+    /// // No filter for 0 to 2 KiB, an offset in the array, where the array starts, and `base_lg`.
+    /// let block = b"\0\0\0\0\0\0\0\0\x0b";
+    /// let reader = FilterBlockReader::new(BloomFilterPolicy::new(10), block);
+    /// let invalid = BloomFilter::new(reader.filter(0).unwrap()).unwrap_err();
+    /// assert_eq!(invalid.may_match(), reader.key_may_match(0, b"fig"));
     /// ```
     #[inline]
     #[must_use]
     pub const fn may_match(self) -> bool {
-        matches!(self, Self::ReservedProbeCount { .. })
+        match self {
+            Self::TooShort { .. } => false,
+            Self::ReservedProbeCount { .. } => true,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::bits::many;
 use super::bits::probes::PreparedShape;
 use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES, float};
+use super::shaping;
 use crate::hash::assert_same_len;
 use crate::{BloomHash, FilterKey, bloom_hash};
 
@@ -20,7 +21,9 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// Methods with `key` in their name take a key's bytes, and use its [`bloom_hash`]. To look up a key
 /// in many filters, or under a policy that hashes keys in its own way, such as
 /// [`HashedBy`](crate::HashedBy), make a [`FilterKey`] for [`insert`](Self::insert) and
-/// [`may_match`](Self::may_match).
+/// [`may_match`](Self::may_match). Methods with `hash` also take [hashes of your
+/// own](crate::recipes::filters_without_a_block). No key can be removed, because others may need its
+/// bits.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -42,9 +45,11 @@ pub struct BloomFilter<B = Vec<u8>> {
 impl<B: ?Sized> Copy for BloomFilter<&B> {}
 
 impl BloomFilter<Vec<u8>> {
-    /// Creates an empty filter to insert keys into, for example for a memtable. Once it has as many
-    /// keys as the policy's shape was made for, its bytes equal the bytes that
-    /// [`create_filter`](crate::FilterPolicy::create_filter) makes.
+    /// Creates an empty filter to insert keys into. Once it has as many keys as the policy's shape
+    /// was made for, its bytes equal the bytes that
+    /// [`create_filter`](crate::FilterPolicy::create_filter) makes. With more, it matches more absent
+    /// keys: `filter.shape().false_positive_rate(n)` [tells](BloomFilterShape::false_positive_rate)
+    /// how many with `n` keys.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
@@ -60,6 +65,13 @@ impl BloomFilter<Vec<u8>> {
     pub fn empty(shape: BloomFilterShape) -> Self {
         let mut bytes = vec![0; shape.filter_len()];
         bytes[shape.num_bytes] = shape.num_probes;
+        Self::with_shape(bytes, shape)
+    }
+}
+
+impl<B> BloomFilter<B> {
+    /// `bytes` must have this shape.
+    pub(super) const fn with_shape(bytes: B, shape: BloomFilterShape) -> Self {
         Self { bytes, prepared: PreparedShape::new(shape.num_bytes, shape.num_probes) }
     }
 }
@@ -73,7 +85,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     /// # Errors
     ///
     /// If there are fewer than 2 bytes, or if the last byte, the number of probes, is above 30.
-    #[doc(alias = "deserialize")]
+    #[doc(alias("deserialize", "load"))]
     pub fn new(bytes: B) -> Result<Self, InvalidFilter> {
         let (bits, num_probes) = parse(bytes.as_ref())?;
         Ok(Self { prepared: PreparedShape::new(bits.len(), num_probes), bytes })
@@ -88,7 +100,8 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.hash_may_match(bloom_hash(key))
     }
 
-    /// Returns whether the key with this [`bloom_hash`] may be among the filter's keys.
+    /// Returns whether the key with this hash may be among the filter's keys: its [`bloom_hash`], or
+    /// a hash of your own if keys were inserted by that.
     #[inline]
     #[must_use]
     pub fn hash_may_match(&self, hash: BloomHash) -> bool {
@@ -107,9 +120,9 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
 
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
-    /// Overwrites all of `matches`. Allocates nothing. Looks up 16 keys or more side by side. From
-    /// 32 keys on this is mostly faster than single lookups. 16 keys of different lengths can take
-    /// as long.
+    /// Overwrites all of `matches`. Allocates nothing. Looks up 16 keys or more side by side. That is
+    /// faster than single lookups if keys have one length. Keys of different lengths gain less, or
+    /// on some processors nothing if most are present.
     ///
     /// # Panics
     ///
@@ -122,8 +135,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         many::may_match(self.prepared, self.bits(), keys, matches);
     }
 
-    /// Does what [`keys_may_match`](Self::keys_may_match) does, for the keys with these
-    /// [`bloom_hash`]es.
+    /// Does what [`keys_may_match`](Self::keys_may_match) does, for the keys with these hashes.
     ///
     /// # Panics
     ///
@@ -141,7 +153,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     }
 
     /// Returns the filter's bytes, including the byte for the number of probes.
-    #[doc(alias = "serialize")]
+    #[doc(alias("serialize", "save"))]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
@@ -153,23 +165,23 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.bytes
     }
 
-    /// Returns the number of set bits, in time linear in the filter's length.
-    #[must_use]
-    pub fn count_ones(&self) -> u64 {
-        self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum()
-    }
-
-    /// Returns the share of bits that are set, from 0 to 1. On average it is 0.45 in LevelDB's
-    /// filters of 20 to 10,000 random keys at 10 bits per key. Takes time linear in the filter's
-    /// length.
-    ///
-    /// `filter.fill_ratio().powi(filter.shape().num_probes().into())` is roughly the filter's
-    /// false-positive rate for random keys. It takes less time than
-    /// [`measure_false_positive_rate`](Self::measure_false_positive_rate), but is too low for
-    /// filters of few keys and for large filters.
+    /// Returns the share of bits that are set, from 0 to 1. It is about 0.45 in LevelDB's filters at
+    /// 10 bits per key. Takes time linear in the filter's length.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
-        float(self.count_ones()) / float(self.shape().num_bits())
+        let num_ones = self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum();
+        float(num_ones) / float(self.shape().num_bits())
+    }
+
+    /// Estimates the number of different keys in the filter from the share of set bits.
+    ///
+    /// For 100 or more random keys, most estimates are within a few per cent, if the filter was
+    /// made for about that number. For fewer keys, or for keys in sequence, an estimate may be
+    /// several times too low. Infinite if all bits are set or the probe count is 0. Takes time
+    /// linear in the filter's length.
+    #[must_use]
+    pub fn estimated_num_keys(&self) -> f64 {
+        shaping::estimate_num_keys(self.shape(), self.fill_ratio())
     }
 
     #[inline]
@@ -190,7 +202,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         self.insert_hash(bloom_hash(key))
     }
 
-    /// Does what [`insert_key`](Self::insert_key) does, for the user key with this [`bloom_hash`].
+    /// Does what [`insert_key`](Self::insert_key) does, for the key with this hash: its
+    /// [`bloom_hash`], or a hash of your own if lookups use that, too.
     pub fn insert_hash(&mut self, hash: BloomHash) -> bool {
         let prepared = self.prepared;
         let bits = self.bits_mut();
@@ -208,12 +221,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
         key.hash().is_none_or(|hash| self.insert_hash(hash))
     }
 
-    /// Removes all keys, in time linear in the filter's length.
+    /// Removes all keys, in time linear in the filter's length. A single key cannot be removed.
+    #[doc(alias("remove", "delete"))]
     pub fn clear(&mut self) {
         self.bits_mut().fill(0);
     }
 
-    /// Adds all keys of `other`, in time linear in the filter's length.
+    /// Adds all keys of `other`, in time linear in the filter's length. Give both filters a shape for
+    /// the keys of both, or the union is overfull.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};

@@ -6,9 +6,9 @@ use super::bits::create::create;
 use super::bits::one::may_match_once;
 use super::error::InvalidFilter;
 use super::filter::{BloomFilter, parse};
-use super::shape::{BloomFilterShape, MAX_PROBES};
+use super::shape::BloomFilterShape;
 use super::shaping;
-use crate::hash::{BLOOM_SEED, assert_same_len, hash};
+use crate::hash::assert_same_len;
 use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 
 /// LevelDB's built-in filter policy: a Bloom filter with a given number of bits per key.
@@ -36,20 +36,11 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
-    /// Thousandths of a bit per key.
-    millibits_per_key: u64,
-    rule: ShapeRule,
+    millibits_per_key: u32,
+    is_tuned: bool,
     /// A filter of a key or more is sized for at least so many keys.
     min_keys: usize,
     name: &'static str,
-}
-
-/// How a filter gets its length and its number of probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum ShapeRule {
-    LevelDb,
-    NumProbes(u8),
-    Tuned,
 }
 
 impl BloomFilterPolicy {
@@ -69,47 +60,48 @@ impl BloomFilterPolicy {
     /// Creates a policy with LevelDB's length and number of probes for this number of bits per key.
     ///
     /// LevelDB recommends 10, which is also the default here. 0 makes filters of 64 bits for any
-    /// number of keys. Numbers above 2<sup>64</sup> / 1,000 count as that number. See the [rates for
-    /// 4 to 16 bits](crate::recipes::bits_per_key). Mirrors `NewBloomFilterPolicy`.
+    /// number of keys. See the [rates for 4 to 16 bits](crate::recipes::bits_per_key). Mirrors
+    /// `NewBloomFilterPolicy`.
+    ///
+    /// # Panics
+    ///
+    /// With "capacity overflow" from 4,294,968 bits on, half a megabyte for each key.
     #[doc(alias("NewBloomFilterPolicy", "bits_per_key"))]
     #[must_use]
-    pub const fn new(bits_per_key: usize) -> Self {
-        Self::from_millibits((bits_per_key as u64).saturating_mul(1000))
+    pub const fn new(bits_per_key: u32) -> Self {
+        let millibits = bits_per_key.checked_mul(1000);
+        Self::from_millibits_per_key(millibits.expect("BloomFilterPolicy::new: capacity overflow"))
     }
 
     /// Chooses a length and a number of probes with few false positives for each filter.
     /// Recommended, and best in [long ranges](crate::FilterBlockBuilder::with_long_ranges), whose
-    /// filters have many keys. Overrides [`with_num_probes`](Self::with_num_probes).
+    /// filters have many keys.
     ///
     /// LevelDB's hash barely mixes the last byte of a key whose length is a multiple of 4. So in
     /// filters of [some lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up
     /// set the same bits, and most absent keys between them match. Where LevelDB's length is bad, a
-    /// tuned filter is up to 2% or 3 bytes shorter, which readers allow, because they take lengths as
-    /// they are.
+    /// tuned filter is a fiftieth or 3 bytes shorter at most, or up to 6 bytes longer, which readers
+    /// allow, because they take lengths as they are.
     ///
     /// The shortest filters are the worst, so a filter of 1 to 39 keys is as long as one of 40 keys,
     /// which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with
-    /// LevelDB's ranges of 2 KiB, [`with_min_keys(100)`](Self::with_min_keys) helps more: with
-    /// values of 100 bytes, 6% of absent u64 counters match instead of 21%, in 2.3 times the bytes.
+    /// LevelDB's ranges of 2 KiB, [more room](crate::recipes::other_engines) helps more.
     ///
-    /// A tuned filter has 2<sup>32</sup> bits at most, because 32-bit hashes reach no further. For
-    /// random keys, large tuned filters mostly have fewer false positives than LevelDB's, and filters
-    /// of 40 to 100 keys have slightly more. The choice takes up to some microseconds and is the same
-    /// on every platform. `tests/accuracy.md` in the repository has the rates.
+    /// A tuned filter has 2<sup>32</sup> bits at most, because 32-bit hashes reach no further. Large
+    /// ones have more probes than LevelDB's. For random keys, large tuned filters mostly have fewer
+    /// false positives than LevelDB's, and filters of 40 to 100 keys have slightly more. The choice
+    /// takes up to some microseconds and is the same on every platform. `tests/accuracy.md` in the
+    /// repository has the rates.
     #[must_use]
     pub const fn tuned(self) -> Self {
-        Self { rule: ShapeRule::Tuned, ..self }
+        Self { is_tuned: true, ..self }
     }
 
     /// Creates a policy like [`new`](Self::new), from thousandths of a bit per key. For example,
     /// 9,750 stands for 9.75 bits.
     #[must_use]
-    pub const fn from_millibits_per_key(millibits: usize) -> Self {
-        Self::from_millibits(millibits as u64)
-    }
-
-    const fn from_millibits(millibits_per_key: u64) -> Self {
-        Self { millibits_per_key, rule: ShapeRule::LevelDb, min_keys: 0, name: Self::NAME }
+    pub const fn from_millibits_per_key(millibits: u32) -> Self {
+        Self { millibits_per_key: millibits, is_tuned: false, min_keys: 0, name: Self::NAME }
     }
 
     /// Changes the policy's name, for example for tables that goleveldb reads. The filters stay the
@@ -125,19 +117,6 @@ impl BloomFilterPolicy {
         Self { name, ..self }
     }
 
-    /// Uses LevelDB's lengths with this number of probes. Overrides [`tuned`](Self::tuned).
-    ///
-    /// # Panics
-    ///
-    /// If `num_probes` is 0, because such a filter matches everything, or above 30, because LevelDB
-    /// reserves such numbers.
-    #[must_use]
-    pub const fn with_num_probes(self, num_probes: u8) -> Self {
-        let is_valid = 1 <= num_probes && num_probes <= MAX_PROBES;
-        assert!(is_valid, "BloomFilterPolicy::with_num_probes: num_probes must be 1 to 30");
-        Self { rule: ShapeRule::NumProbes(num_probes), ..self }
-    }
-
     /// Sizes every non-empty filter as if it had at least `num_keys` keys.
     ///
     /// Longer filters match fewer absent keys, above all of keys that count up. [Long
@@ -151,19 +130,23 @@ impl BloomFilterPolicy {
         Self { min_keys: if num_keys > self.min_keys { num_keys } else { self.min_keys }, ..self }
     }
 
-    /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01 for 1%, of
-    /// filters of `num_keys` random keys. It uses close to the fewest bits that reach the rate.
+    /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01, of
+    /// filters of `num_keys` random keys. It uses close to the fewest bits that reach the rate. Keep
+    /// the policy, because finding it takes tens of microseconds.
     ///
     /// Filters of 100 keys or more mostly have 0.9 to 1.1 times the rate, and filters of fewer keys
     /// can have 1.5 times the rate.
     ///
-    /// **The rate is that of random keys.** Keys that contain decimal or hexadecimal numbers can
-    /// match far more often in filters of many keys. For example, with a million URLs like
-    /// `example.com/abc/10000000`, a policy for 0.1% matches 6.7%, and 0.1% if you [bring a 64-bit
-    /// hash](crate::recipes::hashes_of_your_own). "Digits in large filters" of `tests/accuracy.md`
-    /// tells which keys suffer from which number on.
+    /// **The rate is that of random keys.** Other keys match more often:
     ///
-    /// For fewer than 2,000 keys and a rate of 0.0001% or more, the policy has the bits per key that
+    /// - Keys that count up, in filters of few keys. Give filters of fewer than 2,000 keys room by
+    ///   [`with_min_keys(2_000)`](Self::with_min_keys).
+    /// - Keys that contain numbers, in filters of many keys, or if the rate is below 0.001. For
+    ///   example, with a million URLs like `example.com/abc/10000000`, a policy for 0.001 has 0.067,
+    ///   and 0.001 with [a 64-bit hash](crate::recipes::hashes_of_your_own). That page tells which
+    ///   keys suffer from which number on.
+    ///
+    /// For fewer than 2,000 keys and a rate of 0.000001 or more, the policy has the bits per key that
     /// 2,000 keys need, so that you can also use it for larger filters. Where that is too few, the
     /// policy already sets [`with_min_keys`](Self::with_min_keys), which makes small filters longer.
     /// Filters of very few keys can match far less than `rate`, because they have room for 40 keys.
@@ -172,7 +155,7 @@ impl BloomFilterPolicy {
     /// No filter can go below the share of absent keys that [have the hash of a present
     /// key](https://github.com/facebook/rocksdb/pull/6317), which is `num_keys / 2^32`. A rate just
     /// above that share can need thousands of bits per key, so [set a
-    /// limit](crate::recipes::bits_per_key). Takes tens of microseconds.
+    /// limit](crate::recipes::bits_per_key).
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
@@ -185,7 +168,7 @@ impl BloomFilterPolicy {
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
         let shaping::TunedSize { millibits_per_key, min_keys } =
             shaping::size_for_rate(rate, num_keys)?;
-        Some(Self::from_millibits(millibits_per_key).tuned().with_min_keys(min_keys))
+        Some(Self::from_millibits_per_key(millibits_per_key).tuned().with_min_keys(min_keys))
     }
 
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
@@ -194,30 +177,27 @@ impl BloomFilterPolicy {
         self.name
     }
 
-    /// Returns the bits per key in thousandths, or `usize::MAX` if the number is larger.
+    /// Returns the bits per key in thousandths.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "at most `usize::MAX`")]
-    pub const fn millibits_per_key(&self) -> usize {
-        let most = usize::MAX as u64;
-        (if self.millibits_per_key < most { self.millibits_per_key } else { most }) as usize
+    pub const fn millibits_per_key(&self) -> u32 {
+        self.millibits_per_key
     }
 
     /// Returns the length and the number of probes of a filter of `num_keys` keys.
     ///
     /// # Panics
     ///
-    /// If the counted keys times the bits per key exceed a `usize`, even though a tuned filter would
-    /// be shorter. With 10 bits per key on 32-bit platforms, that is from 429,496,730 keys on.
+    /// With "capacity overflow" if the counted keys times the bits per key exceed a `usize`, even
+    /// though a tuned filter would be shorter. With 10 bits per key on 32-bit platforms, that is
+    /// from 429,496,730 keys on.
+    #[doc(alias("size", "capacity"))]
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
         let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
-        let leveldb = || BloomFilterShape::leveldb(num_keys, self.millibits_per_key);
-        let shape = match self.rule {
-            ShapeRule::LevelDb => leveldb(),
-            ShapeRule::NumProbes(num_probes) => {
-                leveldb().map(|shape| BloomFilterShape { num_probes, ..shape })
-            }
-            ShapeRule::Tuned => shaping::tuned_shape(num_keys, self.millibits_per_key),
+        let shape = if self.is_tuned {
+            shaping::tuned_shape(num_keys, self.millibits_per_key)
+        } else {
+            BloomFilterShape::leveldb(num_keys, self.millibits_per_key)
         };
         shape.expect("BloomFilterPolicy::shape: capacity overflow, too many bits")
     }
@@ -250,9 +230,7 @@ impl FilterPolicy for BloomFilterPolicy {
     /// number of probes. Never panics, and allocates nothing.
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        parse(filter).map_or_else(InvalidFilter::may_match, |(bits, num_probes)| {
-            key_may_match_once(key, bits, num_probes)
-        })
+        self.hash_may_match(bloom_hash(key), filter)
     }
 
     #[inline]
@@ -268,8 +246,12 @@ impl HashPolicy for BloomFilterPolicy {
         Some(bloom_hash(key))
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
-        create(self.with_min_keys(min_keys).shape(hashes.len()), hashes, dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        create(self.shape(hashes.len()), hashes, dst);
+    }
+
+    fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+        self.with_min_keys(min_keys).create_filter_of_hashes(hashes, dst);
     }
 
     #[inline]
@@ -287,10 +269,4 @@ impl HashPolicy for BloomFilterPolicy {
             Err(invalid) => matches.fill(invalid.may_match()),
         }
     }
-}
-
-/// Inlines the hash, because a call of [`bloom_hash`] makes the benchmark "6 probes", policy, 4%
-/// slower.
-fn key_may_match_once(key: &[u8], bits: &[u8], num_probes: u8) -> bool {
-    may_match_once(bits, num_probes, BloomHash(hash(key, BLOOM_SEED)))
 }

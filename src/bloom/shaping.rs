@@ -4,6 +4,6 @@ mod rate;
 mod sizing;
 mod tuned;
 
-pub(super) use self::rate::different_third_probes;
+pub(super) use self::rate::estimate_num_keys;
 pub(super) use self::sizing::{TunedSize, size_for_rate};
 pub(super) use self::tuned::tuned_shape;

@@ -1,7 +1,6 @@
-//! Measures false-positive rates of the library's filters with random keys, independently of the
-//! library's own measuring.
+//! Measures false-positive rates of the library's filters with random keys.
 
-use leveldb_filter::{BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash};
+use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy, BloomHash};
 
 use super::random::words;
 
@@ -30,15 +29,13 @@ pub(crate) fn false_positive_rate(
     let mut hashes = words(0xbc9f1d34).map(|word| BloomHash::from_u32((word >> 32) as u32));
     // As many lookups as keys, so that there are many filters of few keys, which differ most.
     let batches_per_filter = (num_keys / BATCH).clamp(1, 1024);
-    let (mut builder, mut bytes) = (BloomFilterBuilder::new(), Vec::new());
+    let mut builder = BloomFilterBuilder::new();
     let (mut batch, mut matches) = (Vec::with_capacity(BATCH), [false; BATCH]);
     let (mut num_filters, mut num_lookups, mut num_matches) = (0, 0, 0);
     let mut sum_of_squares = 0.0;
     while num_matches < effort.matches && num_lookups < effort.max_lookups {
         hashes.by_ref().take(num_keys).for_each(|hash| builder.add_hash(hash));
-        bytes.clear();
-        builder.finish_into(policy, &mut bytes);
-        let filter = BloomFilter::new(&bytes).expect("1 to 30 probes");
+        let filter = builder.finish(policy);
         let mut matches_of_filter = 0;
         for _ in 0..batches_per_filter {
             batch.clear();

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-/// Narrow, so that a phone need not make the letters much smaller.
-const WIDTH: f64 = 440.0;
-const LEFT: f64 = 60.0;
-const RIGHT: f64 = 416.0;
+/// The image is as wide as the page. On a phone, letters are not much smaller than its text.
+const WIDTH: f64 = 600.0;
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 574.0;
 /// Where the title and the legend begin.
 const MARGIN: f64 = 16.0;
 /// The height of the title above a plot, of a row of the legend or a note, of the plot, and of the
@@ -19,7 +19,7 @@ const FOOT: f64 = 65.0;
 /// Has a background of its own, because a page need not be as dark as the reader's system. Only
 /// what knows the media query draws the dark one.
 const STYLE: &str = "
-text{font:15px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:currentColor}
+text{font:17px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:currentColor}
 .title{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}
 .line{fill:none;stroke:currentColor;stroke-width:2}.dash{stroke-dasharray:6 4}
 .dot,.band{fill:currentColor}.band{fill-opacity:.2}
@@ -201,8 +201,7 @@ pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
     let title = plots.each_ref().map(|plot| plot.title.as_str()).join("; ");
     let height: f64 = plots.iter().map(|plot| plot.bottom() + FOOT).sum();
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
-         width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n\
          <title>{title}</title>\n\
          <style>{STYLE}</style>\n\
          <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"card\"/>\n"

@@ -13,11 +13,9 @@ use leveldb_filter::{
     HashedBy, InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hash, bloom_hashes,
 };
 
-use crate::common::create_filter;
 use crate::common::odd::{Odd, Writes};
 
-const POLICY: BloomFilterPolicy =
-    BloomFilterPolicy::new(16).with_name("example.Bloom").with_num_probes(8);
+const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(16).with_name("example.Bloom");
 
 #[track_caller]
 pub(super) fn assert_panics(message: &str, misuse: impl FnOnce()) {
@@ -74,6 +72,8 @@ struct Fields {
     bounded: Arc<dyn FilterPolicy + Send + Sync>,
     internal: InternalKeyPolicy,
     hashed: HashedBy,
+    of_dynamic: HashedBy<Arc<dyn HashPolicy>>,
+    of_bounded: HashedBy<Arc<dyn HashPolicy + Send + Sync>>,
     filter: BloomFilter,
     builder: FilterBlockBuilder,
     reader: FilterBlockReader,
@@ -89,6 +89,12 @@ fn fields_need_no_type_parameters_and_are_shown() {
         bounded: Arc::new(POLICY),
         internal: InternalKeyPolicy::new(POLICY),
         hashed: HashedBy::new("example.Hashed", POLICY, |_, key| Some(bloom_hash(key))),
+        of_dynamic: HashedBy::new("example.Dynamic", Arc::new(POLICY), |policy, key| {
+            policy.key_hash(key)
+        }),
+        of_bounded: HashedBy::new("example.Dynamic", Arc::new(POLICY), |policy, key| {
+            policy.key_hash(key)
+        }),
         filter: BloomFilter::empty(POLICY.shape(1)),
         reader: FilterBlockReader::new(POLICY, builder.finish()),
         of_shared: FilterBlockReader::new(shared.clone(), Arc::new([])),
@@ -100,10 +106,13 @@ fn fields_need_no_type_parameters_and_are_shown() {
         let field = format!("{name}: FilterPolicy(\"example.Bloom\")");
         assert!(shown.contains(&field), "{shown}");
     }
-    let Fields { shared, bounded, internal, hashed, filter, mut builder, reader, of_shared } =
-        fields;
+    let field = "HashedBy { name: \"example.Dynamic\", policy: HashPolicy { .. }, .. }";
+    assert_eq!(shown.matches(field).count(), 2, "{shown}");
+    let Fields { shared, bounded, internal, hashed, of_dynamic, of_bounded, .. } = &fields;
+    assert_eq!(of_dynamic.key_hash(b"fig"), of_bounded.key_hash(b"fig"));
     assert_eq!(bounded.name(), shared.name());
     assert_eq!((shared.name(), hashed.name()), (internal.name(), "example.Hashed"));
+    let Fields { filter, mut builder, reader, of_shared, .. } = fields;
     assert!(reader.key_may_match(0, b"fig") && of_shared.key_may_match(0, b"fig"));
     assert!(!filter.key_may_match(b"fig") && builder.finish().len() == 5);
 }
@@ -130,8 +139,6 @@ fn with_name_changes_no_byte() {
             (policy, renamed),
             (policy.tuned(), policy.tuned().with_name(name)),
             (policy.tuned(), renamed.tuned()),
-            (policy.with_num_probes(3), policy.with_num_probes(3).with_name(name)),
-            (policy.with_num_probes(3), renamed.with_num_probes(3)),
         ] {
             assert_eq!(renamed.name(), name);
             assert_ne!(renamed, policy);
@@ -140,21 +147,6 @@ fn with_name_changes_no_byte() {
                 assert_eq!(renamed.shape(num_keys), policy.shape(num_keys), "{policy:?}");
             }
         }
-    }
-}
-
-#[test]
-fn with_num_probes_keeps_lengths_and_the_last_call_wins() {
-    let policy = BloomFilterPolicy::default();
-    for num_probes in 1..=30 {
-        let changed = policy.with_num_probes(num_probes);
-        assert_eq!(changed.shape(20).num_probes(), num_probes);
-        let filter = create_filter(changed, &["fig"; 20]);
-        assert_eq!(filter.len(), policy.shape(20).filter_len());
-        assert_eq!(filter.last(), Some(&num_probes));
-        assert!(policy.key_may_match(b"fig", &filter));
-        assert_eq!(changed.tuned(), policy.tuned());
-        assert_eq!(policy.tuned().with_num_probes(num_probes), changed);
     }
 }
 
@@ -200,7 +192,7 @@ fn debug_output_has_shapes_and_numbers_instead_of_bytes() {
     let mut builder = FilterBlockBuilder::new(POLICY);
     builder.start_block(2_048);
     builder.add_key(b"fig");
-    let shown = "base_lg: 11, filters: 1, pending_keys: 1, .. }";
+    let shown = "base_lg: Some(11), filters: 1, pending_keys: 1, .. }";
     assert_eq!(
         format!("{builder:?}"),
         format!("FilterBlockBuilder {{ policy: {POLICY:?}, {shown}")
@@ -243,8 +235,6 @@ fn slices_of_different_lengths_panic() {
 #[test]
 fn probe_counts_and_base_lgs_out_of_range_panic() {
     for num_probes in [0, 31, 255] {
-        let message = "with_num_probes: num_probes must be 1 to 30";
-        assert_panics(message, || _ = BloomFilterPolicy::default().with_num_probes(num_probes));
         let message = "BloomFilterShape::new needs at least 2 bytes, and 1 to 30 probes";
         assert_panics(message, || _ = BloomFilterShape::new(9, num_probes));
         assert_panics(message, || _ = BloomFilterShape::new(usize::from(num_probes % 2), 6));
@@ -268,28 +258,23 @@ fn a_block_offset_before_the_range_of_the_last_filter_panics() {
 
 #[test]
 fn a_length_above_usize_panics_and_leaves_buffers_unchanged() {
-    let longest = BloomFilterPolicy::from_millibits_per_key(usize::MAX);
-    assert_eq!(longest.shape(1000).filter_len(), usize::MAX / 8 + 2);
-    assert_eq!(longest.shape(1000).num_bits(), (usize::MAX as u64).saturating_add(1));
-    assert_eq!(longest.shape(0).filter_len(), 9);
-    assert_eq!(longest.millibits_per_key(), usize::MAX);
-    assert_eq!(BloomFilterPolicy::new(usize::MAX).millibits_per_key(), usize::MAX);
-
     let message = "capacity overflow";
-    assert_panics(message, || _ = longest.shape(1001));
+    assert_panics(message, || _ = BloomFilterPolicy::new(4_294_968));
     let shape = BloomFilterShape::new(usize::MAX, 6);
+    assert_eq!(shape.num_bits(), (usize::MAX as u64 - 1).saturating_mul(8));
     assert_panics(message, || _ = BloomFilter::empty(shape));
     assert_panics(message, || _ = AtomicBloomFilter::new(shape));
-    assert_panics(message, || _ = shape.measure_false_positive_rate(1));
-    let policy = BloomFilterPolicy::new(usize::MAX / 2 + 1);
-    let keys = [b"fig".as_slice(); 1001];
+    let longest = BloomFilterPolicy::from_millibits_per_key(u32::MAX);
+    assert_eq!((longest.shape(0).filter_len(), longest.millibits_per_key()), (9, u32::MAX));
+    let policy = BloomFilterPolicy::new(4_000_000).with_min_keys(usize::MAX / 4);
+    let keys = [b"fig".as_slice(); 2];
     for policy in [policy, policy.tuned()] {
         let mut dst = b"before".to_vec();
         assert_panics(message, || policy.create_filter(&keys, &mut dst));
-        let hashes = [BloomHash::default(); 1001];
-        assert_panics(message, || policy.create_filter_of_hashes(&hashes, 0, &mut dst));
+        let hashes = [BloomHash::default(); 2];
+        assert_panics(message, || policy.create_filter_of_hashes(&hashes, &mut dst));
         let mut builder = BloomFilterBuilder::from_iter(keys);
-        assert_panics(message, || builder.finish_into(policy, &mut dst));
+        assert_panics(message, || _ = builder.finish(policy));
         assert_eq!((dst.as_slice(), builder.len()), (&b"before"[..], keys.len()));
     }
 }

@@ -142,7 +142,7 @@ impl HashPolicy for Counting {
         POLICY.key_hash(key)
     }
 
-    fn create_filter_of_hashes(&self, _: &[BloomHash], _: usize, _: &mut Vec<u8>) {
+    fn create_filter_of_hashes(&self, _: &[BloomHash], _: &mut Vec<u8>) {
         unreachable!("only lookups")
     }
 

@@ -28,7 +28,7 @@ fn most_estimates_of_100_random_keys_and_more_are_within_a_few_per_cent() {
     for (fill, at_most) in [(50, 0.03), (100, 0.03), (200, 0.06)] {
         let is_near = (0..300).filter(|&seed| {
             let num_keys = 99 + of_any_magnitude(100_000, &mut below);
-            let policy = BloomFilterPolicy::new(5 + below(26));
+            let policy = BloomFilterPolicy::new(5 + u32::try_from(below(26)).expect("few"));
             let mut filter = BloomFilter::empty(policy.shape((num_keys * 100).div_ceil(fill)));
             for hash in random_hashes(num_keys, seed) {
                 filter.insert_hash(BloomHash::from_u32(hash));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn filters_are_equal_if_their_bytes_are() {
     assert_ne!(changed, filter);
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     assert_ne!(hasher.hash_one(&changed), hasher.hash_one(&filter));
-    assert_ne!(BloomFilter::empty(POLICY.with_num_probes(7).shape(2)), filter);
+    assert_ne!(BloomFilter::empty(BloomFilterShape::new(9, 7)), filter);
 }
 
 #[test]
@@ -81,7 +81,6 @@ proptest! {
         prop_assert_eq!(filter.as_bytes(), &bytes);
 
         let num_ones: u32 = bytes[..num_bytes].iter().map(|byte| byte.count_ones()).sum();
-        prop_assert_eq!(filter.count_ones(), u64::from(num_ones));
         let num_bits = f64::from(u16::try_from(num_bytes).expect("few")) * 8.0;
         prop_assert_eq!(filter.fill_ratio().to_bits(), (f64::from(num_ones) / num_bits).to_bits());
         prop_assert_eq!(filter.into_inner(), bytes);

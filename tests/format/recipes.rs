@@ -48,7 +48,7 @@ fn bits_per_key_have_the_rates_that_the_page_gives() {
     let long_ranges = known[0].iter().rposition(|&column| column == "long ranges");
     for (i, &bits) in bits.iter().enumerate().skip(1) {
         let policy = BloomFilterPolicy::new(bits.parse().expect("a number")).tuned();
-        let percent = 100.0 * policy.shape(20_000).measure_false_positive_rate(20_000);
+        let percent = 100.0 * policy.shape(20_000).false_positive_rate(20_000);
         assert_eq!(rounded(percent, random[i]), random[i], "bits_per_key.md, {bits} bits per key");
         let known = known.iter().find(|row| row[0] == bits);
         let known = known.map_or("", |row| row[long_ranges.expect("a column")]);
@@ -76,7 +76,7 @@ fn rates_take_the_bits_per_key_that_the_page_gives() {
 
 #[test]
 fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
-    let rows = table_in(WITHOUT_A_BLOCK, "keys | `tuned()`");
+    let rows = table_in(WITHOUT_A_BLOCK, "keys of a filter");
     let known = table_in(section("Few keys"), "keys | in a filter");
     let column = |name| known[0].iter().position(|&column| column == name).expect("a column");
     let columns = ["`tuned()`", "2,000 keys' room"].map(column);
@@ -92,21 +92,24 @@ fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
 
 #[test]
 fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
-    const KEYS: [&str; 4] =
-        ["u64 counters, big-endian", "16 decimal digits", "random", "filter bytes"];
+    const KEYS: [&str; 3] = ["u64 counters, big-endian", "16 decimal digits", "random"];
+    const NUM_KEYS: f64 = 60_000.0;
     let known = table_in(section("Real keys"), "keys | values");
-    let rows = table_in(README, "filters, bytes of a value");
-    assert_eq!((rows.len(), rows[0].len()), (7, 1 + KEYS.len()));
+    let rows = table_in(README, "filters | values");
+    assert_eq!((rows.len(), rows[0].len()), (5, 2 + KEYS.len() + 1));
     for row in &rows[1..] {
-        let (filters, bytes) = row[0].split_once(", ").expect("filters, bytes of a value");
-        let column = if filters == "plugged in" { "`tuned()`" } else { filters };
+        let column = if row[0] == "recommended" { "long ranges" } else { row[0] };
         let column = known[0].iter().position(|&known| known == column).expect("a column");
-        for (keys, cell) in KEYS.iter().zip(&row[1..]) {
-            let values = format!("about {bytes} bytes");
-            let known = known.iter().find(|known| known[..2] == [*keys, &values]);
-            let place = format!("README.md, {:?}, {keys},", row[0]);
-            assert_is_known(known.expect("a row")[column], &place, cell);
+        let known = |keys| {
+            let row = known.iter().find(|known| known[..2] == [keys, row[1]]);
+            row.expect("a row")[column]
+        };
+        let place = format!("README.md, {:?}, {} bytes,", row[0], row[1]);
+        for (keys, cell) in KEYS.iter().zip(&row[2..]) {
+            assert_is_known(known(keys), &place, cell);
         }
+        let bytes: f64 = known("filter bytes").replace(',', "").parse().expect("a number");
+        assert_eq!(format!("{:.1}", 8.0 * bytes / NUM_KEYS), row[5], "{place} bits");
     }
 }
 

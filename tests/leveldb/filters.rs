@@ -80,7 +80,7 @@ fn filters_are_created_byte_for_byte() {
         check(cases, (bits_per_key, keys), |leveldb, (bits_per_key, keys)| {
             let request = Request::new(b'c').u32(bits_per_key);
             let expected = leveldb.ask(&request.strings(&keys.0));
-            let policy = BloomFilterPolicy::new(bits_per_key as usize);
+            let policy = BloomFilterPolicy::new(bits_per_key);
             for_each_filter(policy, &slices(&keys.0), |way, filter| {
                 assert!(filter == expected, "{way} makes another filter than LevelDB");
             });

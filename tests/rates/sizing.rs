@@ -38,5 +38,7 @@ fn filters_made_for_a_rate_have_it() {
     let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
     let ratios = measured_over_asked(&problems(50, 100.0, 50_000.0), effort);
     assert!(ratios.len() >= 25);
-    assert!(ratios[0] > 0.85 && ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
+    // Some 100 keys get a few bytes more, if every shorter length has a bad factor.
+    assert!(ratios[0] > 0.75 && ratios[1] > 0.85, "{ratios:?}");
+    assert!(ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
 }

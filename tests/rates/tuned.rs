@@ -52,7 +52,8 @@ fn sizes(count: usize, max_keys: usize, seed: u64) -> Vec<(usize, usize)> {
 fn assert_hardly_worse(sizes: &[(usize, usize)], effort: Effort) {
     let mut num_compared = 0;
     for &(num_keys, millibits) in sizes {
-        let policy = BloomFilterPolicy::from_millibits_per_key(millibits);
+        let policy =
+            BloomFilterPolicy::from_millibits_per_key(u32::try_from(millibits).expect("few"));
         if policy.shape(num_keys) == policy.tuned().shape(num_keys) {
             continue;
         }

@@ -11,7 +11,16 @@ use crate::hash::BATCH;
 /// Appends a filter of keys, or of keys by their hashes, to `dst`.
 pub(crate) fn create<T: KeyOrHash>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {
     if keys.len() >= MANY {
-        FilterMaker::new(shape, dst).add(keys);
+        let (bits, prepared) = append_empty(shape, dst);
+        let mut batch = Batch::new(prepared);
+        for keys in keys.chunks(BATCH) {
+            batch.start(keys);
+            while let Some(two_probes) = batch.next_positions() {
+                for positions in two_probes {
+                    set_all(bits, positions);
+                }
+            }
+        }
     } else if shape.num_bytes == 8 {
         // LevelDB's filters of up to 6 keys. In a word, remainders take no division.
         let set = |word, key: &T| word | word_of(key.bloom_hash(), shape.num_probes);
@@ -35,33 +44,6 @@ fn append_empty(shape: BloomFilterShape, dst: &mut Vec<u8>) -> (&mut [u8], Prepa
     dst.resize(end + 1, 0);
     dst[end] = shape.num_probes;
     (&mut dst[start..end], PreparedShape::new(shape.num_bytes, shape.num_probes))
-}
-
-/// Makes a filter of many keys that come in slices.
-pub(crate) struct FilterMaker<'a> {
-    bits: &'a mut [u8],
-    prepared: PreparedShape,
-}
-
-impl<'a> FilterMaker<'a> {
-    /// Appends an empty filter to `dst`.
-    pub(crate) fn new(shape: BloomFilterShape, dst: &'a mut Vec<u8>) -> Self {
-        let (bits, prepared) = append_empty(shape, dst);
-        Self { bits, prepared }
-    }
-
-    /// Adds keys, or keys by their hashes.
-    pub(crate) fn add<T: KeyOrHash>(&mut self, keys: &[T]) {
-        let mut batch = Batch::new(self.prepared);
-        for keys in keys.chunks(BATCH) {
-            batch.start(keys);
-            while let Some(two_probes) = batch.next_positions() {
-                for positions in two_probes {
-                    set_all(self.bits, positions);
-                }
-            }
-        }
-    }
 }
 
 /// Sets the bit at each position.

@@ -131,17 +131,6 @@ impl Batch {
 fn and_bits(bits: &[u8], [first, second]: [&[u32]; 2], answers: &mut [u8]) {
     // The same bit twice changes nothing.
     let second = if second.is_empty() { first } else { second };
-    // Unrolled by hand for 5% in the benchmark "lookup", batch.
-    let mut first = first.chunks_exact(8);
-    let mut second = second.chunks_exact(8);
-    let mut answers = answers.chunks_exact_mut(8);
-    for ((first, second), answers) in (&mut first).zip(&mut second).zip(&mut answers) {
-        and_two_bits(bits, first, second, answers);
-    }
-    and_two_bits(bits, first.remainder(), second.remainder(), answers.into_remainder());
-}
-
-fn and_two_bits(bits: &[u8], first: &[u32], second: &[u32], answers: &mut [u8]) {
     for ((answer, &first), &second) in answers.iter_mut().zip(first).zip(second) {
         *answer &= bit(bits, first) & bit(bits, second);
     }
@@ -159,8 +148,7 @@ fn indices_of_odd<'a>(numbers: &[u8], indices: &'a mut [u8; BATCH]) -> &'a [u8] 
 
 /// Writes the positions of each hash's next two probes, and advances the hashes by both.
 // Takes slices, which do not overlap, so that the compiler makes vector instructions: `.ci/codegen`
-// looks for them. Inlined for 5% in the benchmark "batches of 16", hashes.
-#[inline]
+// looks for them.
 fn advance_by_two(
     divisor: Divisor,
     hashes: &mut [BloomHash],

@@ -37,8 +37,7 @@ impl PreparedShape {
     ///
     /// Has one branch at the end instead of one for each bit. For absent keys, such branches are
     /// unpredictable, and cost more than the probes that they save.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call is 4% slower in the benchmark \"8 probes\"")]
+    #[inline]
     fn all_set(
         &self,
         byte: impl Fn(usize) -> Option<u8>,
@@ -53,7 +52,7 @@ impl PreparedShape {
             let Some(byte) = byte(self.byte_index(hash)) else {
                 // Never reached. Because this returns the answer so far, the compiler loads each
                 // byte before the next index. Otherwise it would delay the loads and run out of
-                // registers (3% in the benchmark "6 probes", policy).
+                // registers (6% in the benchmark "6 probes", policy).
                 return answer & 1 != 0;
             };
             answer = if ROTATES_BYTES {
@@ -96,7 +95,7 @@ pub(crate) fn may_match_once(bits: &[u8], num_probes: u8, hash: BloomHash) -> bo
 }
 
 /// Whether the bits of a key are set in a filter of 64 bits, where remainders take no division.
-// A call, so that lookups in longer filters save no registers for it, which took 3% of their time.
+// A call, so that lookups in longer filters save no registers for it.
 #[inline(never)]
 fn may_match_word(bits: u64, num_probes: u8, hash: BloomHash) -> bool {
     let of_key = word_of(hash, num_probes);

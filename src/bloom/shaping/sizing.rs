@@ -1,6 +1,5 @@
 //! Chooses how long tuned filters are: the fewest bits for a rate.
 
-use super::rate::Rates;
 use super::tuned::tuned_shape;
 use crate::bloom::shape::{NUM_HASHES, float};
 
@@ -12,7 +11,7 @@ const MANY_KEYS: usize = 2_000;
 /// What decides the length of a tuned policy's filters.
 #[derive(Clone, Copy)]
 pub(in crate::bloom) struct TunedSize {
-    pub(in crate::bloom) millibits_per_key: u64,
+    pub(in crate::bloom) millibits_per_key: u32,
     /// Filters of fewer keys are as long as filters of this many keys.
     pub(in crate::bloom) min_keys: usize,
 }
@@ -20,11 +19,9 @@ pub(in crate::bloom) struct TunedSize {
 impl TunedSize {
     /// The expected rate of a filter of `num_keys` keys.
     fn rate(self, num_keys: usize) -> f64 {
-        if num_keys == 0 {
-            return 0.0;
-        }
-        tuned_shape(num_keys.max(self.min_keys), self.millibits_per_key)
-            .map_or(1.0, |shape| Rates::new(shape.num_bits(), num_keys).rate(shape.num_probes))
+        let counted = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
+        tuned_shape(counted, self.millibits_per_key)
+            .map_or(1.0, |shape| shape.false_positive_rate(num_keys))
     }
 }
 
@@ -40,33 +37,35 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
     let rate_of_many = if num_keys < MANY_KEYS { rate.max(equal_hashes) } else { rate };
     // 2^32 bits overflow a 32-bit usize, so the limit is one less on every platform.
     let max_millibits = (NUM_HASHES - 1) * 1000;
+    let at_most = |most: u64| u32::try_from(most).unwrap_or(u32::MAX);
 
-    let millibits_per_key = fewest(0, max_millibits / many_keys as u64, |millibits_per_key| {
+    let most = at_most(max_millibits / many_keys as u64);
+    let millibits_per_key = fewest(0, most, |millibits_per_key| {
         TunedSize { millibits_per_key, min_keys: 0 }.rate(many_keys) <= rate_of_many
     })?;
     let size = |min_keys| TunedSize { millibits_per_key, min_keys };
     if size(0).rate(num_keys) <= rate {
         return Some(size(0));
     }
-    let max_keys = (max_millibits / millibits_per_key.max(1)).min(u32::MAX.into());
+    let most = at_most(max_millibits / u64::from(millibits_per_key.max(1)));
     let size = |min_keys| usize::try_from(min_keys).map(size).ok();
     let reaches = |min_keys| size(min_keys).is_some_and(|size| size.rate(num_keys) <= rate);
-    size(fewest(num_keys as u64, max_keys, reaches)?)
+    size(fewest(u32::try_from(num_keys).ok()?, most, reaches)?)
 }
 
 /// A number up to `most` that reaches a rate, although the number below does not.
 ///
 /// It is the least such number if rates fall as the number grows, which they mostly do. They rise
-/// by up to a seventh where the length of a short filter changes, and by up to 6% at 196,606 bits,
-/// from which on [`Rates`] counts third probes. There a lower number may reach the rate, too, which
+/// by up to a seventh where the length of a short filter changes, and by up to a sixteenth at 196,606 bits,
+/// from which on the closed form counts third probes. There a lower number may reach the rate, too, which
 /// is rare, and saves little.
-fn fewest(least: u64, most: u64, reaches: impl Fn(u64) -> bool) -> Option<u64> {
+fn fewest(least: u32, most: u32, reaches: impl Fn(u32) -> bool) -> Option<u32> {
     if !reaches(most) {
         return None;
     }
     let (mut low, mut enough) = (least, most);
     while low < enough {
-        let middle = u64::midpoint(low, enough);
+        let middle = u32::midpoint(low, enough);
         if reaches(middle) { enough = middle } else { low = middle + 1 }
     }
     Some(enough)

@@ -7,8 +7,8 @@
 //!
 //! 1. Take the longest length that passes both tests below, among LevelDB's length and the lengths
 //!    a little shorter ([`SHORTER`]). If no length passes, take the longest without a bad factor.
-//!    If every length has a bad factor, take the longest that is odd and not a multiple of 17,
-//!    because the factors 2 and 17 cost most. If there is none, keep LevelDB's length.
+//!    If every length has a bad factor, as some of 50 to 500 bytes do, take the next longer one
+//!    without.
 //! 2. Add probes while each pays for itself ([`choose_probes`]).
 //!
 //! # Test 1: neighbours ([`has_bad_factor`], [`neighbours_meet`])
@@ -80,19 +80,18 @@ const LEAST_DISTANCE: f64 = 0.5;
 const SHORTER: usize = 15;
 const SHORTER_IF_LONG: usize = 50;
 
-/// Each probe beyond LevelDB's number must remove 3% of the false positives. At 0%, counters match
-/// a little more; at 10%, random keys do.
+/// Each probe beyond LevelDB's number must remove 3% of the false positives. With 1.0, counters match
+/// a little more; with 0.9, random keys do.
 const WORTH_A_PROBE: f64 = 0.97;
 
 /// A last, seventh probe is eight steps from where counters' probes meet, so it finds more bits set
-/// for them. For example, 100,000 counters in 124,997 bytes have 0.98% with 6 probes, 1.24% with 7,
-/// and 1.14% with 8.
+/// for them: 100,000 counters in 124,997 bytes have 0.98, 1.24 and 1.14% with 6, 7 and 8 probes.
 const UNWANTED_PROBES: u8 = 7;
 
 /// The shape of a filter of `num_keys` keys; `None` if LevelDB's number of bits exceeds a `usize`.
 pub(in crate::bloom) fn tuned_shape(
     num_keys: usize,
-    millibits_per_key: u64,
+    millibits_per_key: u32,
 ) -> Option<BloomFilterShape> {
     if num_keys == 0 {
         return BloomFilterShape::leveldb(0, millibits_per_key);
@@ -103,15 +102,15 @@ pub(in crate::bloom) fn tuned_shape(
     Some(choose_probes(choose_length(num_bytes.min(MAX_BYTES)), num_probes, num_keys))
 }
 
-/// The best length up to LevelDB's, by the order that the module's header gives.
+/// The best length, by the order that the module's header gives.
 fn choose_length(leveldb: usize) -> usize {
     let shorter = (leveldb / SHORTER).clamp(1, 3).max(leveldb / SHORTER_IF_LONG);
-    let lengths = || (leveldb - shorter..=leveldb).rev();
-    let mut without_factor = lengths().filter(|&length| !has_bad_factor(length));
+    let lengths = (leveldb - shorter..=leveldb).rev();
+    let mut without_factor = lengths.filter(|&length| !has_bad_factor(length));
     let passes = |&length: &usize| spreads_third_probes(length) && !neighbours_meet(length);
     let best = without_factor.clone().find(passes).or_else(|| without_factor.next());
-    let odd = || lengths().find(|length| length % 2 != 0 && length % 17 != 0);
-    best.or_else(odd).unwrap_or(leveldb)
+    best.or_else(|| (leveldb..2 * leveldb).find(|&length| !has_bad_factor(length)))
+        .unwrap_or(leveldb)
 }
 
 /// Whether the length shares a factor with `2 * 65535 * 65537`. [`spreads_third_probes`] would

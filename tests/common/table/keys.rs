@@ -17,8 +17,8 @@ pub(crate) struct Keys {
     /// The end of each key in `bytes`.
     ends: Vec<usize>,
     blocks: Vec<DataBlock>,
-    /// The length of what ends each key and does not belong to it.
-    pub(crate) trailer_len: usize,
+    /// Whether the keys are taken without their last 8 bytes.
+    pub(crate) are_internal: bool,
 }
 
 struct DataBlock {
@@ -31,7 +31,7 @@ struct DataBlock {
 impl Keys {
     pub(crate) fn of(table: &Table<'_>) -> io::Result<Self> {
         let mut keys =
-            Self { bytes: Vec::new(), ends: Vec::new(), blocks: Vec::new(), trailer_len: 0 };
+            Self { bytes: Vec::new(), ends: Vec::new(), blocks: Vec::new(), are_internal: false };
         for handle in &table.data_blocks {
             let (range, num_before) = (handle.range(table.file_len())?, keys.ends.len());
             handle.visit_entries(&handle.read(table.file)?, |key, _| {
@@ -53,32 +53,35 @@ impl Keys {
         self.blocks.last().map_or(0, |block| block.end)
     }
 
-    /// Whether all keys can be internal keys: their trailers have types of LevelDB's.
-    pub(crate) fn can_be_internal(&self) -> bool {
-        self.all_end_in(|trailer| trailer[0] < 2)
-    }
-
-    /// Whether all keys look like internal keys: their sequence numbers are below 2<sup>48</sup>,
-    /// too, as in any database. Two numbers back to back can pass for a key and a trailer's type.
+    /// Whether most keys look like internal keys: the type is one of LevelDB's, and the sequence
+    /// number is below 2<sup>48</sup>, as in any database. All may not, if one is damaged.
     pub(crate) fn look_internal(&self) -> bool {
-        self.all_end_in(|trailer| trailer[0] < 2 && trailer[KEY_TRAILER_LEN - 1] == 0)
+        let is_likely = |key: &&[u8]| is_internal(key) && key.ends_with(&[0]);
+        2 * self.slices(false).filter(is_likely).count() > self.len()
     }
 
-    fn all_end_in(&self, is_trailer: impl Fn(&[u8; KEY_TRAILER_LEN]) -> bool) -> bool {
-        self.slices(0).all(|key| key.last_chunk().is_some_and(&is_trailer))
+    /// The keys that cannot be internal keys, whole.
+    pub(crate) fn not_internal(&self) -> impl Iterator<Item = &[u8]> {
+        self.slices(false).filter(|key| !is_internal(key))
     }
 
     /// Internal keys without their trailers.
     pub(crate) fn into_user_keys(self) -> Self {
-        assert!(self.can_be_internal(), "keys without trailers");
-        Self { trailer_len: KEY_TRAILER_LEN, ..self }
+        Self { are_internal: true, ..self }
     }
 
     /// Each key with the offset of its data block.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let offsets =
             self.blocks.iter().flat_map(|block| std::iter::repeat_n(block.offset, block.num_keys));
-        offsets.zip(self.slices(self.trailer_len))
+        offsets.zip(self.slices(self.are_internal))
+    }
+
+    /// How many keys each range of 2<sup>`base_lg`</sup> bytes has, if any.
+    pub(crate) fn of_ranges(&self, base_lg: u8) -> Vec<usize> {
+        let ranges = self.blocks.chunk_by(|a, b| a.offset >> base_lg == b.offset >> base_lg);
+        let num_keys = ranges.map(|blocks| blocks.iter().map(|block| block.num_keys).sum());
+        num_keys.filter(|&num_keys| num_keys > 0).collect()
     }
 
     /// The filter block that a builder makes of these keys, as it makes them for LevelDB's tables.
@@ -86,7 +89,7 @@ impl Keys {
         &self,
         mut builder: FilterBlockBuilder<P>,
     ) -> Vec<u8> {
-        let mut keys = self.slices(self.trailer_len);
+        let mut keys = self.slices(self.are_internal);
         builder.start_block(0);
         for block in &self.blocks {
             builder.start_block(block.offset);
@@ -96,10 +99,19 @@ impl Keys {
         builder.finish()
     }
 
-    fn slices(&self, trailer_len: usize) -> impl Iterator<Item = &[u8]> {
+    fn slices(&self, are_internal: bool) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
-        self.ends
-            .iter()
-            .map(move |&end| &self.bytes[mem::replace(&mut start, end)..end - trailer_len])
+        self.ends.iter().map(move |&end| {
+            let key = &self.bytes[mem::replace(&mut start, end)..end];
+            match key.split_last_chunk::<KEY_TRAILER_LEN>() {
+                Some((user_key, _)) if are_internal => user_key,
+                // Also a key that is too short for a trailer.
+                _ => key,
+            }
+        })
     }
+}
+
+fn is_internal(key: &[u8]) -> bool {
+    key.last_chunk::<KEY_TRAILER_LEN>().is_some_and(|trailer| trailer[0] < 2)
 }

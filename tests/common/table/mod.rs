@@ -22,9 +22,13 @@ mod snappy;
 pub(crate) mod writer;
 
 const MAGIC: u64 = 0xdb4775248b80fb57;
+const ROCKSDB_MAGIC: u64 = 0x88e241b785f4cff7;
 
 /// The length of a footer, which holds two block handles, padded, and the magic number.
 const FOOTER_LEN: usize = 48;
+
+/// More than a file has that points to a large one.
+const MAX_POINTER_LEN: u64 = 1_000;
 
 /// What comes before a policy's name in the metaindex block.
 const FILTER: &str = "filter.";
@@ -63,8 +67,11 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         Ok::<_, io::Error>(bytes)
     };
     let len = metadata.len();
-    let Footer { index, .. } = Footer::of(&read(len.saturating_sub(FOOTER_LEN as u64), len)?)?;
-    let range = index.range(len)?;
+    let end = read(len.saturating_sub(FOOTER_LEN as u64), len)?;
+    let start = read(0, len.min(MAX_POINTER_LEN))?;
+    let footer =
+        Footer::of(&end).map_err(|why| in_place_of_a_table(&start, &end).unwrap_or(why))?;
+    let (index, range) = (footer.index, footer.index.range(len)?);
     index.check(&read(range.start, range.end)?)?;
     read(0, len)
 }
@@ -109,6 +116,18 @@ impl Footer {
         };
         read().ok_or_else(|| corrupt("not a LevelDB table, or a truncated one"))
     }
+}
+
+/// What a file is that has no footer of LevelDB's, if its first or its last bytes tell.
+fn in_place_of_a_table(start: &[u8], end: &[u8]) -> Option<io::Error> {
+    if end.ends_with(&ROCKSDB_MAGIC.to_le_bytes()) {
+        return Some(corrupt("a table of RocksDB, not of LevelDB"));
+    }
+    // git-annex has a path in place of the file.
+    let text = String::from_utf8_lossy(start);
+    let is_pointer = (start.len() as u64) < MAX_POINTER_LEN
+        && (text.starts_with("version https://git-lfs") || text.contains("annex/objects/"));
+    is_pointer.then(|| corrupt("a pointer to a file that git-lfs or git-annex has not fetched"))
 }
 
 fn corrupt(why: impl Into<String>) -> io::Error {

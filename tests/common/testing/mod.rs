@@ -34,6 +34,7 @@ impl<P: FilterPolicy> FilterPolicy for OfKeys<P> {
 #[derive(Clone, Copy)]
 pub struct OfHashes {
     pub key_hash: fn(&[u8]) -> BloomHash,
+    /// Also takes the room's keys.
     pub create_filter: fn(&[BloomHash], usize, &mut Vec<u8>),
     pub may_match: fn(BloomHash, &[u8]) -> bool,
 }
@@ -61,7 +62,11 @@ impl HashPolicy for OfHashes {
         Some((self.key_hash)(key))
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        (self.create_filter)(hashes, 0, dst);
+    }
+
+    fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
         (self.create_filter)(hashes, min_keys, dst);
     }
 

@@ -67,8 +67,8 @@ impl HashPolicy for Odd<'_> {
         POLICY.key_hash(key)
     }
 
-    fn create_filter_of_hashes(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
-        self.create(|dst| POLICY.create_filter_of_hashes(hashes, min_keys, dst), dst);
+    fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>) {
+        self.create(|dst| POLICY.create_filter_of_hashes(hashes, dst), dst);
     }
 
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool {

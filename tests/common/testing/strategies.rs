@@ -65,15 +65,13 @@ pub fn many_keys(num_keys: RangeInclusive<usize>) -> BoxedStrategy<Keys> {
         .boxed()
 }
 
-/// LevelDB's policy, or one with another number of probes, a tuned one, one with fractions of a bit
-/// per key, or a least number of keys.
+/// LevelDB's policy, a tuned one, or one with fractions of a bit per key or a least number of keys.
 pub fn any_policy() -> BoxedStrategy<BloomFilterPolicy> {
-    let bits_per_key = prop_oneof![7 => 0..=64usize, 1 => 65..=2000usize];
+    let bits_per_key = prop_oneof![7 => 0..=64u32, 1 => 65..=2000u32];
     let leveldbs = bits_per_key.prop_map(BloomFilterPolicy::new).boxed();
-    let in_thousandths = (0..=64_000usize).prop_map(BloomFilterPolicy::from_millibits_per_key);
+    let in_thousandths = (0..=64_000u32).prop_map(BloomFilterPolicy::from_millibits_per_key);
     prop_oneof![
-        2 => leveldbs.clone(),
-        2 => (leveldbs.clone(), 1..=30u8).prop_map(|(policy, n)| policy.with_num_probes(n)),
+        3 => leveldbs.clone(),
         1 => leveldbs.clone().prop_map(BloomFilterPolicy::tuned),
         1 => (leveldbs, any::<bool>(), 0..300_usize).prop_map(|(policy, is_tuned, min_keys)| {
             let policy = if is_tuned { policy.tuned() } else { policy };

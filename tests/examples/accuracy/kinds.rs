@@ -1,7 +1,9 @@
 //! Kinds of real keys, and the rates at which filters match absent keys that lie between present
 //! ones: an engine asks filters about hardly any others.
 
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash, HashPolicy, bloom_hash};
+use leveldb_filter::{
+    BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, HashPolicy, bloom_hash,
+};
 
 use crate::common::random::words;
 
@@ -33,7 +35,6 @@ pub(crate) enum Numbers {
 use Numbers::{AllBut, Bursts, Steps, Times};
 
 pub(crate) const HALF: Numbers = AllBut(2);
-pub(crate) const TIMES: Numbers = Times;
 
 pub(crate) const fn kind(numbers: Numbers, limit: u64, key: fn([u8; 8], u64) -> Vec<u8>) -> Kind {
     Kind { numbers, limit, unit: 1, key }
@@ -85,8 +86,12 @@ pub(crate) const NINE_BYTES: Kind =
     kind(HALF, u64::MAX, |suffix, n| [&n.to_be_bytes(), &suffix[..1]].concat());
 
 #[expect(clippy::cast_possible_truncation, reason = "as its name says")]
-fn low_u32(number: u64) -> u32 {
+pub(crate) fn low_u32(number: u64) -> u32 {
     number as u32
+}
+
+pub(crate) fn low_byte(number: u64) -> u8 {
+    number.to_le_bytes()[0]
 }
 
 fn random_bytes(seed: [u8; 8], number: u64) -> u128 {
@@ -108,6 +113,11 @@ impl Kind {
     /// The same keys of successive numbers, of which a random one in `number` is absent.
     pub(crate) const fn all_but_one_in(self, number: u64) -> Self {
         Self { numbers: AllBut(number), ..self }
+    }
+
+    /// The same keys of successive numbers, of which every second one is absent.
+    pub(crate) const fn every_second(self) -> Self {
+        Self { numbers: Steps(2), ..self }
     }
 
     /// The same keys, in runs that start at multiples of `unit`.
@@ -220,8 +230,20 @@ impl Run {
     /// The share of the absent keys that a filter of the present ones matches.
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
         let mut bytes = Vec::new();
-        policy.create_filter_of_hashes(&self.present, 0, &mut bytes);
-        let filter = BloomFilter::new(bytes).expect("1 to 30 probes");
+        policy.create_filter_of_hashes(&self.present, &mut bytes);
+        self.rate_of(&BloomFilter::new(bytes).expect("1 to 30 probes"))
+    }
+
+    /// The same for a filter of this length and number of probes.
+    pub(crate) fn rate_with(&self, shape: BloomFilterShape) -> f64 {
+        let mut filter = BloomFilter::empty(shape);
+        for &hash in &self.present {
+            filter.insert_hash(hash);
+        }
+        self.rate_of(&filter)
+    }
+
+    fn rate_of(&self, filter: &BloomFilter) -> f64 {
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);
         share(matches.iter().filter(|&&matches| matches).count(), self.absent.len())

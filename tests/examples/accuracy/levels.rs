@@ -8,12 +8,12 @@ use crate::common::measure::{Effort, false_positive_rate};
 use crate::{POLICY, percent, row, section, times};
 
 /// The policy of a level with this many levels below it, each with ten times the keys.
-fn policy(levels_below: usize) -> BloomFilterPolicy {
+fn policy(levels_below: u32) -> BloomFilterPolicy {
     BloomFilterPolicy::from_millibits_per_key(9_500 + 4_800 * levels_below.min(5)).tuned()
 }
 
 /// Tables, how many of them a lookup consults, and how many levels are below them.
-type Level = (usize, u16, usize);
+type Level = (usize, u16, u32);
 
 const TABLES: [(&str, &[Level]); 4] = [
     ("1, 10, 100", &[(1, 1, 2), (10, 1, 1), (100, 1, 0)]),
@@ -27,7 +27,8 @@ const KEYS_OF_TABLE: usize = 20_000;
 pub(crate) fn table() -> String {
     let mut text = section(
         "Levels",
-        "A lookup consults a table of each level, and all tables of level 0, so the table adds up \
+        "If levels differ in size, this table tells what more bits for small levels gain. A lookup \
+         consults a table of each level, and all tables of level 0, so the table adds up \
          their rates. It compares LevelDB's filters of 10 bits per key with the policies of [the \
          page](../src/recipes/bits_per_key.md#levels). Each table has one filter of 20,000 random \
          keys. In the last row, the last level has just begun.",

@@ -21,6 +21,7 @@ mod common;
 mod digits;
 mod figure;
 mod filter_blocks;
+mod grids;
 mod kinds;
 mod levels;
 mod numbers;
@@ -56,21 +57,21 @@ its ranges. `cargo run --release --example accuracy` prints all sections but the
 minute ([how it measures](#how-it-measures)).";
 
 /// All but the last, which takes longest.
-const SECTIONS: [fn() -> String; 10] = [
+const SECTIONS: [fn() -> String; 9] = [
     tables::real_keys,
     tables::few_absent,
+    digits::in_tables,
+    digits::in_large_filters,
     numbers::every,
     sizes::few_keys,
     sizes::bits_per_key,
     sizes::large,
-    digits::in_large_filters,
-    digits::in_long_ranges,
-    levels::table,
-    method,
+    levels_and_method,
 ];
 
-fn method() -> String {
-    "
+fn levels_and_method() -> String {
+    levels::table()
+        + "\n
 ## How it measures
 
 **The sample.** A run is a sequence of successive numbers, which starts at a random number of 8 to \
@@ -81,14 +82,12 @@ random time between each two is looked up. \"Worst\" is the highest rate of any 
 so a longer search would find worse.
 
 **The figure.** A point is the mean over sizes up to a seventh smaller and larger, and at least \
-eight in ten of their rates lie in the shaded area. Up to 40 keys, tuned filters have room for 40. \
-Nearly all filters in long ranges have 2,000 to 4,000 keys.
+eight in ten of their rates lie in the shaded area. Up to 40 keys, tuned filters have room for 40.
 
 **How to print it.** `cargo run --release --example accuracy -- --write tests/accuracy.md` \
 replaces all sections but the last in this file, and draws the figure. Random numbers have fixed \
 seeds, so every x86-64 Linux prints the same figures. On other systems the microseconds may \
 differ, because their logarithm may be rounded differently."
-        .into()
 }
 
 fn main() -> ExitCode {

@@ -1,61 +1,85 @@
-//! How many absent keys pass a filter block, and its length.
+//! How many absent keys match LevelDB's filters of a table and this crate's, and the bytes of both.
 
-use std::array;
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
-use leveldb_filter::BloomFilterPolicy;
-
-use crate::absent::{Absent, mixed_keys, next_keys};
 use crate::common::table::Keys;
-use crate::same_bytes::Reader;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figures {
-    pub(crate) next: Tested,
-    pub(crate) mixed: Tested,
-    pub(crate) bytes: usize,
+/// `BloomFilterPolicy::new(bits_per_key)` in LevelDB's own ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Leveldb {
+    pub(crate) bits_per_key: u32,
+    pub(crate) base_lg: u8,
 }
 
-/// How many absent keys filters are tested with, and how many pass.
+/// Of LevelDB's filters and of this crate's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tested {
-    pub(crate) absent: usize,
-    pub(crate) passing: usize,
+pub(crate) struct Figures {
+    pub(crate) num_absent: usize,
+    pub(crate) num_matching: [usize; 2],
+    /// The bytes of the filter blocks of all keys.
+    pub(crate) len: [usize; 2],
+}
+
+impl Leveldb {
+    pub(crate) fn builder(self) -> FilterBlockBuilder {
+        let policy = BloomFilterPolicy::new(self.bits_per_key);
+        FilterBlockBuilder::with_base_lg(policy, self.base_lg)
+    }
 }
 
 impl Figures {
-    /// The figures of filter blocks of these keys. All are tested with the same absent keys, which
-    /// are next keys once for each range of 2<sup>`base_lg`</sup> bytes, and mixed keys. Only data
-    /// blocks that have a filter count.
-    pub(crate) fn of<const N: usize>(
-        filter_blocks: [&[u8]; N],
-        keys: &Keys,
-        base_lg: u8,
-        has_filter: impl Fn(u64) -> bool,
-    ) -> [Self; N] {
-        let test = |mut absent: Vec<Absent>| {
-            absent.retain(|&(offset, _)| has_filter(offset));
-            filter_blocks.map(|filter_block| Tested::of(filter_block, &absent))
-        };
-        let (next, mixed) = (test(next_keys(keys, base_lg)), test(mixed_keys(keys)));
-        array::from_fn(|i| Self { next: next[i], mixed: mixed[i], bytes: filter_blocks[i].len() })
+    /// Leaves a random half of the keys out of both filters, each with all its versions, and looks
+    /// these keys up. None are left out of a table with fewer than two keys.
+    pub(crate) fn of(keys: &Keys, leveldb: Leveldb, words: &mut impl Iterator<Item = u64>) -> Self {
+        let policy = BloomFilterPolicy::new(10).tuned();
+        let builders = [leveldb.builder(), FilterBlockBuilder::with_long_ranges(policy)];
+        let (present, absent) = halves(keys, words);
+        let num_matching = builders.clone().map(|mut builder| {
+            for &(offset, key) in &present {
+                builder.start_block(offset);
+                builder.add_key(key);
+            }
+            let reader = FilterBlockReader::new(policy, builder.finish());
+            absent.iter().filter(|(offset, key)| reader.key_may_match(*offset, key)).count()
+        });
+        let len = builders.map(|builder| keys.filter_block(builder).len());
+        Self { num_absent: absent.len(), num_matching, len }
     }
 
     pub(crate) fn add(&mut self, other: Self) {
-        self.next.add(other.next);
-        self.mixed.add(other.mixed);
-        self.bytes += other.bytes;
+        self.num_absent += other.num_absent;
+        for i in 0..2 {
+            self.num_matching[i] += other.num_matching[i];
+            self.len[i] += other.len[i];
+        }
     }
 }
 
-impl Tested {
-    fn of(filter_block: &[u8], absent: &[Absent]) -> Self {
-        let reader = Reader::new(BloomFilterPolicy::default(), filter_block);
-        let passes = |(offset, key): &&Absent| reader.key_may_match(*offset, key);
-        Self { absent: absent.len(), passing: absent.iter().filter(passes).count() }
-    }
+/// Keys with the offsets of data blocks.
+type Entries<'a> = Vec<(u64, &'a [u8])>;
 
-    fn add(&mut self, other: Self) {
-        self.absent += other.absent;
-        self.passing += other.passing;
+/// The entries without a random half of the keys; and these keys, each with the data block of the
+/// next entry, where a database without the key looks for it. Its own data block may have no other
+/// entry, and so no filter. The last key stays, so that each has a next entry.
+pub(crate) fn halves<'a>(
+    keys: &'a Keys,
+    words: &mut impl Iterator<Item = u64>,
+) -> (Entries<'a>, Entries<'a>) {
+    let entries: Vec<_> = keys.iter().collect();
+    let versions = || entries.chunk_by(|(_, a), (_, b)| a == b);
+    let (mut present, mut absent) = (Vec::new(), Vec::new());
+    let (num_keys, mut num_placed) = (versions().count() as u64, 0);
+    let mut num_missing = num_keys / 2;
+    for ((num_after, versions), word) in (0..num_keys).rev().zip(versions()).zip(words) {
+        // Of the keys from here on but the last, each choice of so many is equally likely.
+        if num_missing > 0 && word % num_after < num_missing {
+            num_missing -= 1;
+            absent.push(versions[0]);
+        } else {
+            absent[num_placed..].iter_mut().for_each(|(offset, _)| *offset = versions[0].0);
+            num_placed = absent.len();
+            present.extend_from_slice(versions);
+        }
     }
+    (present, absent)
 }

@@ -1,13 +1,11 @@
-//! States facts about the filters in LevelDB's tables: what they are, whether each entry passes its
-//! filter, and how many absent keys do, beside this crate's filters of the same keys.
+//! Would this crate's filters be better for the tables of a LevelDB database? Counts the absent keys
+//! that match LevelDB's filters and this crate's, and says what filters the tables have.
 //!
 //! ```sh
 //! cargo run --release --example inspect -- PATH...
 //! ```
 //!
-//! Each module knows only those after it: `report`, all tables in words; `bloom`, those with filters
-//! of a known policy; `words`, numbers in words; `facts`, one table; `figures`, what filters do to
-//! absent keys; `absent`, which keys these are; `same_bytes`, the policies that make a block.
+//! `report` puts all tables into words, `table` knows one, `figures` compares the filters.
 
 use std::env;
 use std::io::{self, Write};
@@ -17,28 +15,24 @@ use std::process::ExitCode;
 use common::terminal::{exit_code, print};
 use report::Report;
 
-mod absent;
-mod bloom;
 #[path = "../../common/mod.rs"]
 mod common;
-mod facts;
 mod figures;
 mod report;
-mod same_bytes;
-mod words;
+mod table;
 
 const USAGE: &str = "usage: inspect PATH...";
 
-const HELP: [&str; 3] = [
-    "Each PATH is a LevelDB table (.ldb, .sst), or a directory with tables. Nothing is written.",
-    "Exit status: 1 if a table rejects a key of its own, is damaged or cannot be read, or if a",
-    "PATH holds no table; 2 for wrong usage.",
-];
+const HELP: &str = "\
+Each PATH is a LevelDB table (.ldb, .sst), or a directory
+with tables. Nothing is written. Exit status: 1 if a table
+rejects a key of its own, is damaged or cannot be read, or
+if a PATH holds no table; 2 for wrong usage.";
 
 fn main() -> ExitCode {
     let paths: Vec<_> = env::args_os().skip(1).map(PathBuf::from).collect();
     if paths.iter().any(|path| path.as_os_str() == "-h" || path.as_os_str() == "--help") {
-        return exit_code(print(&[USAGE]).and_then(|()| print(&HELP)));
+        return exit_code(print(&[USAGE, HELP]));
     }
     let is_option = |path: &PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"-");
     if paths.is_empty() || paths.iter().any(is_option) {

@@ -1,74 +1,49 @@
-//! What is known of all tables together, in words.
+//! What is known of all tables together, in words. Lines fit into 60 columns, but for paths.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::bloom::Bloom;
+use crate::common::random;
 use crate::common::table::read_file;
 use crate::common::terminal::{Progress, grouped, printable};
-use crate::facts::{Facts, TableFilters};
-use crate::figures::Figures;
-use crate::words::{counted, notice, table};
+use crate::figures::{Figures, Leveldb};
+use crate::table::{Facts, Filters};
 
-/// How many tables are named.
-const MAX_NOTICES: usize = 5;
+/// How many faults are printed.
+const MAX_FAULTS: usize = 5;
 
-/// What the figures mean.
-const DEFINITIONS: [&str; 8] = [
-    "Next keys: each key plus one. Its last byte counts up, with carry, but digits stay digits, and",
-    "letters stay letters.",
-    "Mixed keys: the first half of each key and the second half of the key half a table later. The",
-    "halves begin after the bytes that all keys share. Keys not sorted by their bytes have none.",
-    "Keys that the table contains are left out of both.",
-    "Lookups of absent keys are like next keys where keys are counted up (an order that does not",
-    "exist yet, a gap), and like mixed keys where keys are random (hashes, UUIDs).",
-    "tuned() is BloomFilterPolicy::new(10).tuned().",
-];
-
-/// Which unreadable tables the directory of a sound database may hold.
-const UNREADABLE: [&str; 2] = [
-    "A table that LevelDB never finished, or no longer needs, stays in its directory until the",
-    "database is next opened. A table that it no longer needs counts above.",
-];
+const NO_TABLE: &str = "holds no table (.ldb, .sst)";
+const LOG_ALONE: &str = "holds a log (.log) and no table (.ldb, .sst). LevelDB keeps new entries in \
+                         the log until the database is opened again";
 
 #[derive(Default)]
 pub(crate) struct Report {
-    num_tables: usize,
-    num_without: usize,
-    num_unread: usize,
-    /// Tables that cannot be read for another reason than their compression.
-    num_maybe_unfinished: usize,
-    num_entries: usize,
-    num_entries_without: usize,
-    num_entries_damaged: usize,
-    num_entries_foreign: usize,
-    policy_names: BTreeSet<String>,
-    bloom: Bloom,
-    /// Of the tables without filters, in long ranges.
-    without: Figures,
-    /// What is wrong with single tables and paths.
+    /// How many entries each table with such filters has.
+    num_entries: BTreeMap<Filters, Vec<usize>>,
+    /// What is compared with this crate's filters.
+    leveldb: BTreeSet<Leveldb>,
+    figures: Figures,
+    num_read: usize,
     faults: Vec<String>,
-    /// The tables whose filters only their program knows.
-    foreign: Vec<String>,
 }
 
 impl Report {
     /// Reads all tables of these paths, one at a time.
     pub(crate) fn of(paths: &[PathBuf]) -> Self {
         let (mut report, progress) = (Self::default(), Progress::start());
+        let mut words = random::words(1);
         for path in paths {
-            match tables(path) {
-                Ok(tables) => {
-                    for table in &tables {
-                        progress.show(&format!("{} tables read", grouped(report.num_tables)));
-                        report.add(table);
-                    }
-                    if tables.is_empty() {
-                        report.faults.push(notice(path, "holds no table (.ldb, .sst)"));
-                    }
+            let tables = tables(path).unwrap_or_else(|why| {
+                report.faults.push(notice(path, &why));
+                Vec::new()
+            });
+            for table in tables {
+                progress.show(&format!("{} tables read", grouped(report.num_read)));
+                match read_file(&table).and_then(|file| Facts::of(&file, &mut words)) {
+                    Ok(facts) => report.add(&table, facts),
+                    Err(why) => report.faults.push(notice(&table, &why)),
                 }
-                Err(why) => report.faults.push(notice(path, &why.to_string())),
             }
         }
         report
@@ -79,113 +54,83 @@ impl Report {
         u8::from(!self.faults.is_empty())
     }
 
-    fn add(&mut self, path: &Path) {
-        self.num_tables += 1;
-        let facts = match read_file(path).and_then(|file| Facts::of(&file)) {
-            Ok(facts) => facts,
-            Err(why) => {
-                self.num_unread += 1;
-                self.num_maybe_unfinished += usize::from(why.kind() != io::ErrorKind::Unsupported);
-                return self.faults.push(notice(path, &why.to_string()));
-            }
-        };
-        self.num_entries += facts.num_entries;
-        match facts.filters {
-            TableFilters::None(figures) => {
-                self.num_without += 1;
-                self.num_entries_without += facts.num_entries;
-                self.without.add(figures);
-            }
-            TableFilters::Damaged(why) => {
-                self.num_entries_damaged += facts.num_entries;
-                self.faults.push(notice(path, &format!("its filters: {why}")));
-            }
-            TableFilters::Foreign(name) => {
-                self.num_entries_foreign += facts.num_entries;
-                let what = format!("its filters are of the policy {name:?}");
-                self.foreign.push(notice(path, &what));
-                self.policy_names.insert(name);
-            }
-            TableFilters::Bloom(filters) => {
-                if filters.num_rejected > 0 {
-                    let [rejected, all] = [filters.num_rejected, facts.num_entries].map(grouped);
-                    let what = format!("its filters reject {rejected} of {all} entries");
-                    self.faults.push(notice(path, &what));
-                }
-                self.policy_names.insert(filters.policy_name.clone());
-                self.bloom.add(facts.num_entries, filters);
-            }
+    fn add(&mut self, path: &Path, facts: Facts) {
+        self.num_read += 1;
+        self.num_entries.entry(facts.filters).or_default().push(facts.num_entries);
+        self.faults.extend(facts.faults.iter().map(|fault| notice(path, fault)));
+        if facts.figures.num_absent > 0 {
+            self.leveldb.insert(facts.leveldb);
+            self.figures.add(facts.figures);
         }
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        if self.num_tables > 0 {
-            lines.push(self.title());
+        // Tables without filters come first: they do not have what is compared.
+        let (without, with): (Vec<_>, Vec<_>) =
+            self.num_entries.iter().partition(|(filters, _)| **filters == Filters::None);
+        let [without, with] = [without, with]
+            .map(|kinds| kinds.into_iter().flat_map(|(kind, of)| words(kind, of)).collect());
+        let mut faults: Vec<_> = self.faults.iter().take(MAX_FAULTS).cloned().collect();
+        if let Some(more @ 1..) = self.faults.len().checked_sub(MAX_FAULTS) {
+            faults.push(format!("and {more} more"));
         }
-        lines.extend(self.left_out());
-        lines.extend(self.bloom.same());
-        lines.extend(self.bloom.old_name().iter().copied().map(Into::into));
-        let notices = self.faults.iter().chain(&self.foreign);
-        lines.extend(notices.take(MAX_NOTICES).cloned());
-        let num_notices = self.faults.len() + self.foreign.len();
-        if let Some(more @ 1..) = num_notices.checked_sub(MAX_NOTICES) {
-            lines.push(format!("and {more} more"));
+        let mut sections = vec![without, self.comparison(), with, faults];
+        sections.retain(|lines| !lines.is_empty());
+        sections.join(&String::new()).iter().map(|line| printable(line)).collect()
+    }
+
+    /// LevelDB's filters beside this crate's.
+    fn comparison(&self) -> Vec<String> {
+        let Figures { num_absent, num_matching, len } = self.figures;
+        if num_absent == 0 {
+            return Vec::new();
         }
-        let columns = match &self.bloom {
-            Bloom { num_tables: 1.., figures: [today, tuned], .. } => {
-                vec![("these filters", 19, today), ("tuned(), long ranges", 23, tuned)]
-            }
-            _ if self.num_without > 0 => vec![("tuned(), long ranges", 23, &self.without)],
-            _ => vec![],
+        let row = |label: &str, [leveldb, tuned]: [String; 2]| {
+            format!("{label:17}{leveldb:>11}{tuned:>10}")
         };
-        if !columns.is_empty() {
-            lines.push(String::new());
-            lines.extend(table(&columns));
-            lines.push(String::new());
-            lines.extend(DEFINITIONS.map(Into::into));
-        }
-        if self.num_maybe_unfinished > 0 {
-            lines.push(String::new());
-            lines.extend(UNREADABLE.map(Into::into));
-        }
+        let percent = |number| {
+            let [number, all] = [number, num_absent].map(|number| number as u64);
+            let per_mille = (1_000 * number + all / 2) / all;
+            format!("{}.{}%", per_mille / 10, per_mille % 10)
+        };
+        let mut lines = vec![
+            row("", ["LevelDB's", "tuned"].map(Into::into)),
+            row("absent keys match", num_matching.map(percent)),
+            row("filter bytes", len.map(grouped)),
+            String::new(),
+            "The filters hold a random half of the keys, and the".into(),
+            format!("absent keys are the other {}. Bytes are for all keys.", grouped(num_absent)),
+        ];
+        lines.extend(self.leveldb.iter().map(|Leveldb { bits_per_key, base_lg }| {
+            format!("LevelDB's: BloomFilterPolicy::new({bits_per_key}), base_lg {base_lg}")
+        }));
+        lines.push("tuned: BloomFilterPolicy::new(10).tuned(), long ranges".into());
         lines
     }
+}
 
-    fn title(&self) -> String {
-        let counts = [(self.num_without, "without filters"), (self.num_unread, "unreadable")];
-        let counts = counts.iter().filter(|(number, _)| *number > 0);
-        let counts: Vec<_> = counts.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
-        let counts =
-            if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
-        let tables = counted(self.num_tables, ["table", "tables"]) + &counts;
-        let entries = counted(self.num_entries, ["entry", "entries"]);
-        let title: Vec<_> = [tables, entries].iter().chain(&self.policy_names).cloned().collect();
-        let title = title.join(", ") + &self.bloom.filters();
-        printable(&title)
-    }
+/// The tables with filters of one kind, and their entries.
+fn words(filters: &Filters, num_entries: &[usize]) -> [String; 3] {
+    let (whose, what) = match filters {
+        Filters::None => ("no filters", "every lookup reads a data block".into()),
+        Filters::Damaged => ("damaged filters", "named below".into()),
+        Filters::Foreign(name) => (&name[..], "only its own program knows this policy".into()),
+        Filters::Bloom { name, each_passes, same_bytes } => {
+            let passes = if *each_passes { "each" } else { "not each" };
+            let same = same_bytes.map_or("new(n) makes other bytes".into(), |leveldb| {
+                format!("new({}) makes the same bytes", leveldb.bits_per_key)
+            });
+            (&name[..], format!("{passes} entry passes, {same}"))
+        }
+    };
+    let [tables, entries] = [num_entries.len(), num_entries.iter().sum()].map(grouped);
+    let title = format!("Tables: {tables}, entries: {entries}");
+    [title, format!("  {whose:.50}"), format!("  {what}")]
+}
 
-    /// Which entries are in no figure, if there are figures.
-    fn left_out(&self) -> Option<String> {
-        let (figures, num_without) = match (self.bloom.num_tables, self.num_without) {
-            (0, 0) => return None,
-            // The figures are of the tables without filters.
-            (0, _) => ("the figures below", 0),
-            _ => ("bits per entry and the figures below", self.num_entries_without),
-        };
-        let left_out = [
-            (num_without, "without filters"),
-            (self.num_entries_damaged, "with damaged filters"),
-            (self.num_entries_foreign, "with filters of other policies"),
-        ];
-        let left_out = left_out.iter().filter(|(num_entries, _)| *num_entries > 0);
-        let left_out: Vec<_> = left_out
-            .map(|(num_entries, which)| format!("{} in tables {which}", grouped(*num_entries)))
-            .collect();
-        let all = counted(self.num_entries, ["entry", "entries"]);
-        let line = || format!("Of {all}, {figures} leave out {}.", left_out.join(", "));
-        (!left_out.is_empty()).then(line)
-    }
+/// A line about a table or another path.
+fn notice(path: &Path, what: &impl ToString) -> String {
+    format!("{}: {}", path.display(), what.to_string())
 }
 
 /// The tables at a path, in the order of their names.
@@ -195,7 +140,12 @@ fn tables(path: &Path) -> io::Result<Vec<PathBuf>> {
     }
     let entries = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
     let mut tables: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
-    tables.retain(|path| path.extension().is_some_and(|end| end == "ldb" || end == "sst"));
+    let ends_in = |path: &PathBuf, end| path.extension().is_some_and(|extension| extension == end);
+    let has_log = tables.iter().any(|path| ends_in(path, "log"));
+    tables.retain(|path| ends_in(path, "ldb") || ends_in(path, "sst"));
     tables.sort_unstable();
+    if tables.is_empty() {
+        return Err(io::Error::other(if has_log { LOG_ALONE } else { NO_TABLE }));
+    }
     Ok(tables)
 }

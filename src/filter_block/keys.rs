@@ -1,0 +1,80 @@
+//! The keys that wait for a filter.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::filter_policy::BY_HASH_RULE;
+use crate::{BloomHash, FilterPolicy};
+
+/// Keys, or only their hashes if the policy has hashes.
+#[derive(Clone)]
+pub(super) struct Keys {
+    hashes: Vec<BloomHash>,
+    /// Keys without hashes, back to back.
+    bytes: Vec<u8>,
+    /// Where each key ends in `bytes`.
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    pub(super) const fn new() -> Self {
+        Self { hashes: Vec::new(), bytes: Vec::new(), ends: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.hashes.len() + self.ends.len()
+    }
+
+    /// Empty if the policy has no hashes.
+    pub(super) fn hashes(&self) -> &[BloomHash] {
+        &self.hashes
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.hashes.clear();
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a key, unless the policy has hashes but none for it. If `counts_once`, does not add a
+    /// hash that equals the last one, and returns `true` for it.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        policy: &impl FilterPolicy,
+        key: &[u8],
+        counts_once: bool,
+    ) -> bool {
+        if let Some(policy) = policy.by_hash() {
+            let Some(hash) = policy.key_hash(key) else { return false };
+            if counts_once && self.hashes.last() == Some(&hash) {
+                return true;
+            }
+            self.hashes.push(hash);
+        } else {
+            self.bytes.extend_from_slice(key);
+            self.ends.push(self.bytes.len());
+        }
+        false
+    }
+
+    /// Appends a filter of the keys in `range` to `dst`. A filter of hashes has room for
+    /// `min_keys` keys. Without any keys, the policy must have hashes.
+    pub(super) fn create_filter(
+        &self,
+        policy: &impl FilterPolicy,
+        range: Range<usize>,
+        min_keys: usize,
+        dst: &mut Vec<u8>,
+    ) {
+        if self.ends.is_empty() {
+            let policy = policy.by_hash().expect(BY_HASH_RULE);
+            policy.create_filter_with_room(&self.hashes[range], min_keys, dst);
+        } else {
+            assert!(self.hashes.is_empty(), "{BY_HASH_RULE}");
+            let start = |i: usize| i.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let keys: Vec<_> = range.map(|i| &self.bytes[start(i)..self.ends[i]]).collect();
+            policy.create_filter(&keys, dst);
+        }
+    }
+}
