@@ -26,10 +26,10 @@ use crate::{BloomFilterPolicy, FilterPolicy};
 /// behind its trailer. If the last data block is long, this adds empty filters at the end. Lookups
 /// in data blocks give the same answers either way.
 ///
-/// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys and
-/// filters end up in the next table. The builder keeps a hash of 4 bytes per key until its range ends, or the key itself if the policy
-/// has no [hashes](FilterPolicy::by_hash). After a panic keys may be missing, so every method but
-/// `clear` and `policy` panics until the builder is cleared.
+/// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys end up
+/// in the next table. After a panic keys may be missing, so every method but `clear` and `policy`
+/// panics until the builder is cleared. Until a filter is built, the builder keeps a hash of 4 bytes
+/// per key, or the key itself if the policy has no [hashes](FilterPolicy::by_hash).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -98,13 +98,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// small filters bad for keys that count up. Here [`finish`](Self::finish) chooses one range for
     /// the whole table, from all of its keys:
     ///
-    /// - **Range.** Filters have 2,000 keys or more on average. Some keys have equal hashes, which no
-    ///   filter can tell apart. Where more than one key in 256 of a sample shares its hash with
-    ///   another data block's key in its range, the range becomes shorter, down to 100 keys on
-    ///   average.
+    /// - **Range.** Filters have 2,000 keys or more on average, or a table has one filter. Some keys
+    ///   have equal hashes, which no filter can tell apart. If too many of a sample would share a
+    ///   filter, one in 256, the range becomes shorter, down to 100 keys on average.
     /// - **Room.** A filter of few keys is as long as a filter of eight times as many, up to 2,000,
     ///   because short filters match most keys that count up. If the table has several filters,
-    ///   their room takes at 10 bits per key what LevelDB's additional offsets would.
+    ///   their room takes at most what LevelDB's additional offsets would, at 10 bits per key.
     /// - **Versions.** Successive keys with the same hash count once in a filter, for example all
     ///   versions of a user key in a table of [internal keys](crate::InternalKeyPolicy). Add each
     ///   version all the same, because a range that begins between two versions needs the key.
@@ -161,8 +160,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   data block's.
     /// - If the filters reach 4 GiB, because the format's offsets have 32 bits.
     /// - If the policy panics. May panic if the policy gives hashes only in some calls.
-    /// - If there is no memory for the offsets.
-    /// - If an earlier call panicked.
+    /// - If there is no memory for the offsets, or if an earlier call panicked.
     #[inline]
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
@@ -218,8 +216,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// keys](Self::num_pending_keys): 5 with long ranges, until `finish`. Takes constant time.
     ///
     /// An engine that limits the size of tables adds the pending keys' filter. In LevelDB's ranges
-    /// that is one filter with its offset. Long ranges are yet to be chosen, so this estimates them:
-    /// the block is at most about as long as LevelDB's.
+    /// that is one filter with its offset. Long ranges are yet to be chosen, so this estimates them,
+    /// with the room of few keys. Where keys have equal hashes, the block can be as long as LevelDB's.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
@@ -232,7 +230,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// }
     /// let filter_len = policy.shape(leveldb.num_pending_keys()).filter_len();
     /// let exact = leveldb.finished_len() + filter_len + 4;
-    /// let estimate = long.finished_len() + long.num_pending_keys() * 10 / 8; // 10 bits per key
+    /// let num_keys = long.num_pending_keys();
+    /// let estimate = long.finished_len() + num_keys.max((8 * num_keys).min(2_000)) * 10 / 8; // bits
     /// assert_eq!(leveldb.finish().len(), exact);
     /// assert!(long.finish().len().abs_diff(estimate) < 50);
     /// ```
@@ -300,9 +299,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Panics
     ///
-    /// - If all filters together reach 4 GiB.
+    /// - If all filters together reach 4 GiB, or if an earlier call panicked.
     /// - If the policy panics. May panic if the policy gives hashes only in some calls.
-    /// - If an earlier call panicked.
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();

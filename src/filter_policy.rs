@@ -125,11 +125,13 @@ pub trait HashPolicy: Send + Sync {
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
 
     /// Appends a filter for keys with these hashes, as long as a filter of at least `min_keys`
-    /// keys, so that it matches fewer absent keys. [Long
-    /// ranges](crate::FilterBlockBuilder::with_long_ranges) call it with up to 2,000.
+    /// keys, so that it matches fewer absent keys. Does what
+    /// [`create_filter_of_hashes`](Self::create_filter_of_hashes) does unless overridden, so a policy
+    /// need not know of room.
     ///
-    /// Does what [`create_filter_of_hashes`](Self::create_filter_of_hashes) does unless overridden,
-    /// so a policy need not know of room.
+    /// Builders of filter blocks call only this method: with 0 in LevelDB's ranges, and with up to
+    /// 2,000 in [long ranges](crate::FilterBlockBuilder::with_long_ranges). An override must append
+    /// what `create_filter_of_hashes` appends if there are no hashes, or at least `min_keys`.
     fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
         _ = min_keys;
         self.create_filter_of_hashes(hashes, dst);

@@ -14,6 +14,7 @@ mod grids;
 mod kinds;
 
 mod rates {
+    mod closed_form;
     mod few_keys;
     mod grids;
     mod sizing;

@@ -80,8 +80,8 @@ impl BloomFilterPolicy {
     /// LevelDB's hash barely mixes the last byte of a key whose length is a multiple of 4. So in
     /// filters of [some lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up
     /// set the same bits, and most absent keys between them match. Where LevelDB's length is bad, a
-    /// tuned filter is a fiftieth or 3 bytes shorter at most, or up to 6 bytes longer, which readers
-    /// allow, because they take lengths as they are.
+    /// tuned filter is shorter by a fiftieth or 3 bytes, whichever is more, or by less, or it is up to
+    /// 6 bytes longer. Readers allow that, because they take lengths as they are.
     ///
     /// The shortest filters are the worst, so a filter of 1 to 39 keys is as long as one of 40 keys,
     /// which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with
@@ -131,8 +131,10 @@ impl BloomFilterPolicy {
     }
 
     /// Finds a [tuned](Self::tuned) policy for a false-positive rate, such as 0.01, of
-    /// filters of `num_keys` random keys. It uses close to the fewest bits that reach the rate. Keep
-    /// the policy, because finding it takes tens of microseconds.
+    /// filters of `num_keys` random keys, which is 2,000 in [long
+    /// ranges](crate::FilterBlockBuilder::with_long_ranges) of a table of any size. It uses close to
+    /// the fewest bits that reach the rate. Keep the policy, because finding it takes tens of
+    /// microseconds.
     ///
     /// Filters of 100 keys or more mostly have 0.9 to 1.1 times the rate, and filters of fewer keys
     /// can have 1.5 times the rate.
@@ -140,7 +142,8 @@ impl BloomFilterPolicy {
     /// **The rate is that of random keys.** Other keys match more often:
     ///
     /// - Keys that count up, in filters of few keys. Give filters of fewer than 2,000 keys room by
-    ///   [`with_min_keys(2_000)`](Self::with_min_keys).
+    ///   [`with_min_keys(2_000)`](Self::with_min_keys), but not in long ranges, which make room
+    ///   themselves.
     /// - Keys that contain numbers, in filters of many keys, or if the rate is below 0.001. For
     ///   example, with a million URLs like `example.com/abc/10000000`, a policy for 0.001 has 0.067,
     ///   and 0.001 with [a 64-bit hash](crate::recipes::hashes_of_your_own). That page tells which

@@ -1,5 +1,13 @@
 //! How far each filter of a table reaches, chosen from all keys of the table. LevelDB has nothing
 //! like it.
+//!
+//! Two flaws of LevelDB's hash pull in opposite directions. Filters of few keys are bad for keys that
+//! count up, and filters of many keys are bad where keys have equal hashes, as in grids of small
+//! integers. So filters have many keys, unless a sample of the keys has too many equal hashes.
+//!
+//! The constants were fitted to 25 kinds of keys, with a half or nine tenths of them present and
+//! values of 0 to 1,000 bytes. Half or twice as much would do for most kinds. What each is for, the
+//! comments say by the worst kind: the share of absent keys that match, in per cent.
 
 use alloc::vec::Vec;
 
@@ -24,19 +32,19 @@ pub(super) fn repeat_last_key(blocks: &mut [DataBlock], num_keys: usize) {
 }
 
 /// How many keys a good filter has, on average: LevelDB's hash makes smaller filters bad for keys
-/// that count up. With 1,000, twice as many absent counters match where nine in ten are present.
+/// that count up. With 1,000, counters of which nine in ten are present have 2.4 instead of 1.2.
 const GOOD_NUM_KEYS: usize = 2_000;
 
 /// How many keys filters keep, on average, where equal hashes ask for fewer. Room mends filters of
-/// so few counters, but nothing mends equal hashes.
+/// so few counters, but nothing mends equal hashes: with 400, UTF-16 digits have 2.1 instead of 0.7.
 const FEWEST_KEYS: usize = 100;
 
-/// About how many keys are compared, at least half as many. Enough to see one in 256 of them, and
-/// few enough that sorting them takes microseconds.
+/// Half to all of about so many keys are compared, or all of fewer. Few enough that sorting them
+/// takes microseconds. With 256, days have 1.6 instead of 1.2.
 const SAMPLE_LEN: usize = 512;
 
-/// Ranges become shorter if more than one key in so many has the hash of another key of its range.
-/// As many absent keys match because of that, and LevelDB's own filters match one in a hundred.
+/// Ranges become shorter if more than one key in so many has the hash of another key of its range,
+/// because as many absent keys match. With 128, UTF-16 digits have 1.6 instead of 0.7.
 const ONE_IN: usize = 256;
 
 /// The base-2 logarithm of the range for each filter of a table: the shortest with which filters

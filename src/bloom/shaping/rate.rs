@@ -15,10 +15,8 @@
 //!
 //! The form is off by 2.4% on average over 95 large tuned filters of random keys, with 19 numbers
 //! of keys from 30,000 to a million, each a fifth more than the last, and 6, 8, 10, 12 and 14 bits
-//! per key. It is off by 5% over 192 filters of 1 to 32 keys at 4 to 16 bits, whose lengths were
-//! chosen for so few keys. The textbook's formula is up to 1.6 times too low for many keys, and up
-//! to 33 times for few. From some 500 million keys on, the form is too high, because ways to match
-//! overlap.
+//! per key. The textbook's formula is up to 1.6 times too low there, and up to 33 times for few keys.
+//! From some 500 million keys on, the form is too high, because ways to match overlap.
 
 use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
 
@@ -33,9 +31,10 @@ impl BloomFilterShape {
     /// This tells whether a filter is overfull: compare the rate of the keys that it has with the
     /// rate of the keys that it was made for. It is 0 without keys, and 1 without probes.
     ///
-    /// For tuned shapes of 40 keys or more, the rate is within 6% if the filter has as many keys as
-    /// it was made for, or up to four times as many, and within a fifth if it is half full. It is up
-    /// to 1.6 times too high for fewer keys, and up to twice too low for LevelDB's own bad lengths.
+    /// For tuned shapes of 6 to 16 bits per key and 40 keys or more, the rate is within 6% if the
+    /// filter has as many keys as it was made for, or up to four times as many, and within a quarter
+    /// if it is half full. For tuned shapes of fewer keys it is up to 1.7 times too high. For LevelDB's
+    /// shapes it can be several times too low, at bad lengths such as 65,535 bytes and for few keys.
     ///
     /// It says nothing about keys with equal hashes, such as [grids of small
     /// numbers](crate::recipes::hashes_of_your_own), or about keys that count up in filters of few

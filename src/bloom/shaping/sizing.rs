@@ -56,9 +56,9 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
 /// A number up to `most` that reaches a rate, although the number below does not.
 ///
 /// It is the least such number if rates fall as the number grows, which they mostly do. They rise
-/// by up to a seventh where the length of a short filter changes, and by up to a sixteenth at 196,606 bits,
-/// from which on the closed form counts third probes. There a lower number may reach the rate, too, which
-/// is rare, and saves little.
+/// by up to a seventh where the length of a short filter changes, and by up to a sixteenth at
+/// 196,606 bits, from which on the closed form counts third probes. There a lower number may reach
+/// the rate, too, which is rare, and saves little.
 fn fewest(least: u32, most: u32, reaches: impl Fn(u32) -> bool) -> Option<u32> {
     if !reaches(most) {
         return None;

@@ -109,6 +109,7 @@ fn choose_length(leveldb: usize) -> usize {
     let mut without_factor = lengths.filter(|&length| !has_bad_factor(length));
     let passes = |&length: &usize| spreads_third_probes(length) && !neighbours_meet(length);
     let best = without_factor.clone().find(passes).or_else(|| without_factor.next());
+    // Within 6 bytes.
     best.or_else(|| (leveldb..2 * leveldb).find(|&length| !has_bad_factor(length)))
         .unwrap_or(leveldb)
 }

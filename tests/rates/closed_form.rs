@@ -1,0 +1,42 @@
+//! The closed form of the rate, against filters of random keys.
+
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
+
+use crate::POLICY;
+use crate::common::random_hashes;
+
+/// The share of random hashes that match filters of `num_keys` others.
+fn measured(policy: BloomFilterPolicy, made_for: usize, num_keys: usize) -> f64 {
+    let (mut num_matches, mut num_lookups) = (0, 0);
+    for seed in 1..=(200_000 / num_keys).max(1) as u64 {
+        let mut filter = BloomFilter::empty(policy.shape(made_for));
+        for hash in random_hashes(num_keys, seed) {
+            filter.insert_hash(BloomHash::from_u32(hash));
+        }
+        let absent = random_hashes(2_000.max(num_keys), !seed).into_iter().map(BloomHash::from_u32);
+        num_lookups += 2_000.max(num_keys);
+        num_matches += absent.filter(|&hash| filter.hash_may_match(hash)).count();
+    }
+    f64::from(u32::try_from(num_matches).unwrap()) / f64::from(u32::try_from(num_lookups).unwrap())
+}
+
+#[test]
+fn tuned_filters_match_what_the_closed_form_says_also_if_they_are_overfull() {
+    for made_for in [40, 150, 1_000, 30_000, 200_000] {
+        for (bits, times) in [(6, 1), (6, 4), (8, 2), (10, 1), (10, 4), (14, 4)] {
+            let policy = BloomFilterPolicy::new(bits).tuned();
+            let rate = policy.shape(made_for).false_positive_rate(made_for * times);
+            let error = rate / measured(policy, made_for, made_for * times) - 1.0;
+            assert!(error.abs() < 0.08, "{bits} bits, {times} * {made_for} keys: {error}");
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
+fn the_rate_is_0_without_keys_and_1_without_probes_or_with_all_bits_set() {
+    assert_eq!(POLICY.shape(100).false_positive_rate(0), 0.0);
+    assert_eq!(POLICY.shape(1).false_positive_rate(usize::MAX), 1.0);
+    let no_probes = BloomFilter::new([0; 9]).expect("a probe count of 0 is read");
+    assert_eq!(no_probes.shape().false_positive_rate(0), 1.0);
+}
