@@ -30,6 +30,7 @@ pub mod one_filter_per_table {}
 /// [comparators]: comparators
 /// [entries]: entries_of_a_table
 /// [hashes]: hashes_of_your_own
+/// [memtables]: memtables
 /// [prefixes]: prefixes
 #[doc = include_str!("recipes/filters_without_a_block.md")]
 #[doc(alias("partition", "save", "load"))]
@@ -51,6 +52,7 @@ pub mod comparators {}
 #[doc = include_str!("recipes/prefixes.md")]
 pub mod prefixes {}
 
+/// [bits]: bits_per_key
 #[doc = include_str!("recipes/hashes_of_your_own.md")]
 #[doc(alias("url", "date", "uuid"))]
 pub mod hashes_of_your_own {}

@@ -9,8 +9,8 @@ use super::filter::BloomFilter;
 use super::shape::{BloomFilterShape, float};
 use crate::{BloomHash, FilterKey, bloom_hash};
 
-/// A filter beside a memtable. Any number of threads can insert keys and look them up without a
-/// lock.
+/// A filter into which any number of threads insert keys, and look them up, without a lock, for
+/// example beside a memtable.
 ///
 /// Insert a key here before it goes into the memtable. Whatever then makes the key visible to
 /// readers, such as unlocking the memtable or a release store, makes its bits visible as well. A

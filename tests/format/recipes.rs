@@ -93,23 +93,22 @@ fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
 #[test]
 fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
     const KEYS: [&str; 3] = ["u64 counters, big-endian", "16 decimal digits", "random"];
-    const NUM_KEYS: f64 = 60_000.0;
     let known = table_in(section("Real keys"), "keys | values");
-    let rows = table_in(README, "filters | values");
-    assert_eq!((rows.len(), rows[0].len()), (5, 2 + KEYS.len() + 1));
-    for row in &rows[1..] {
-        let column = if row[0] == "recommended" { "long ranges" } else { row[0] };
-        let column = known[0].iter().position(|&known| known == column).expect("a column");
-        let known = |keys| {
-            let row = known.iter().find(|known| known[..2] == [keys, row[1]]);
-            row.expect("a row")[column]
-        };
-        let place = format!("README.md, {:?}, {} bytes,", row[0], row[1]);
-        for (keys, cell) in KEYS.iter().zip(&row[2..]) {
-            assert_is_known(known(keys), &place, cell);
+    let rows = table_in(README, "keys | 100 bytes");
+    assert_eq!(rows.len(), 5);
+    for (row, keys) in rows[1..].iter().zip(KEYS.into_iter().chain(["filter bytes"])) {
+        for (cell, bytes) in row[1..].iter().zip(["100", "1,000"]) {
+            let known = known.iter().find(|known| known[..2] == [keys, bytes]).expect("a row");
+            for (cell, known) in cell.split(", ").zip([known[2], known[5]]) {
+                let place = format!("README.md, {keys}, values of {bytes} bytes,");
+                if keys == "filter bytes" {
+                    let bytes: f64 = known.replace(',', "").parse().expect("a number");
+                    assert_eq!(format!("{:.1}", 8.0 * bytes / 60_000.0), cell, "{place}");
+                } else {
+                    assert_is_known(known, &place, cell);
+                }
+            }
         }
-        let bytes: f64 = known("filter bytes").replace(',', "").parse().expect("a number");
-        assert_eq!(format!("{:.1}", 8.0 * bytes / NUM_KEYS), row[5], "{place} bits");
     }
 }
 

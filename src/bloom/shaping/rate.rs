@@ -36,9 +36,9 @@ impl BloomFilterShape {
     /// if it is half full. For tuned shapes of fewer keys it is up to 1.7 times too high. For LevelDB's
     /// shapes it can be several times too low, at bad lengths such as 65,535 bytes and for few keys.
     ///
-    /// It says nothing about keys with equal hashes, such as [grids of small
-    /// numbers](crate::recipes::hashes_of_your_own), or about keys that count up in filters of few
-    /// keys, which both match more often.
+    /// **Keys that hold numbers match more often.** If they have LevelDB's hash, a million keys such as
+    /// `example.com/abc/10000000` have seven times the rate, because [many hashes are
+    /// equal](crate::recipes::hashes_of_your_own). So do keys that count up in filters of few keys.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
