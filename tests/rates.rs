@@ -15,7 +15,6 @@ mod kinds;
 
 mod rates {
     mod closed_form;
-    mod few_keys;
     mod grids;
     mod sizing;
     mod tuned;

@@ -16,10 +16,6 @@ mod tables {
     mod words;
 }
 
-/// Tests measure memory.
-#[global_allocator]
-static ALLOCATOR: common::allocations::CountingAllocator = common::allocations::CountingAllocator;
-
 fn read_golden(place: &str) -> Vec<u8> {
     std::fs::read(format!("tests/golden/{place}"))
         .unwrap_or_else(|error| panic!("{place}: {error}"))

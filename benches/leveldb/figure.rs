@@ -1,6 +1,6 @@
 //! LevelDB's time over this crate's, by number of keys, as an SVG image.
 
-use crate::common::svg::{Plot, Stroke};
+use crate::common::svg::{Plot, Stroke, stacked};
 use crate::contest::Scores;
 use crate::options::Options;
 
@@ -60,5 +60,5 @@ pub(crate) fn svg(options: &Options, all: &[Scores]) -> String {
         plot.line(line.stroke, points.clone());
         plot.dots(line.stroke, points);
     }
-    plot.finish()
+    stacked([plot])
 }

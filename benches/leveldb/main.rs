@@ -13,7 +13,7 @@ use std::{env, fs};
 use blocks::Blocks;
 use common::allocations::CountingAllocator;
 use common::process::{LevelDb, Request};
-use common::terminal::{Progress, exit_code, grouped, print};
+use common::terminal::{exit_code, print};
 use contest::Scores;
 use gets::Gets;
 use options::{HELP, Options, Task};
@@ -86,12 +86,7 @@ fn time<T>(
     let machine = machine(&leveldb.ask(&Request::new(b'v')));
     // From here on the machine appears to have one core.
     leveldb.ask(&Request::new(b'S'));
-    let progress = Progress::start();
-    let mut all = Vec::new();
-    for &num_keys in &options.sizes {
-        progress.show(&format!("timing {} keys", grouped(num_keys)));
-        all.push(measure(num_keys, options, &mut leveldb));
-    }
-    progress.clear();
+    let sizes = options.sizes.iter();
+    let all: Vec<_> = sizes.map(|&size| measure(size, options, &mut leveldb)).collect();
     report(&machine, &all)
 }

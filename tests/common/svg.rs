@@ -185,11 +185,6 @@ impl Plot {
         );
     }
 
-    /// The image of this plot.
-    pub(crate) fn finish(self) -> String {
-        stacked([self])
-    }
-
     fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let _ =
             writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");

@@ -1,12 +1,9 @@
 //! Terminal output of the examples and the benches.
 
-use std::cell::Cell;
-use std::env;
 use std::error::Error;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 /// One line on stderr for an error, and the exit code.
 pub(crate) fn exit_code(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
@@ -35,48 +32,6 @@ pub(crate) fn print(lines: &[impl Display]) -> Result<(), Box<dyn Error>> {
             _ => format!("standard output: {error}").into(),
         }
     })
-}
-
-/// A progress line on stderr, if it is a terminal and work takes longer than a second.
-pub(crate) struct Progress {
-    start: Instant,
-    is_shown: Cell<bool>,
-}
-
-impl Progress {
-    const PATIENCE: Duration = Duration::from_secs(1);
-
-    pub(crate) fn start() -> Self {
-        Self { start: Instant::now(), is_shown: Cell::new(false) }
-    }
-
-    /// Replaces the line.
-    pub(crate) fn show(&self, line: &str) {
-        if self.start.elapsed() >= Self::PATIENCE && takes_escapes() {
-            // Only the last row of a wrapped line could be replaced, so lines are cut off.
-            let line = format!("\r\x1b[K\x1b[?7l{line:.79}\x1b[?7h");
-            let _ = io::stderr().write_all(line.as_bytes());
-            self.is_shown.set(true);
-        }
-    }
-
-    pub(crate) fn clear(&self) {
-        if self.is_shown.take() {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
-/// Whether stderr is a terminal that can take a line back.
-fn takes_escapes() -> bool {
-    io::stderr().is_terminal()
-        && env::var_os("TERM").is_none_or(|term| !term.is_empty() && term != "dumb")
 }
 
 /// The number with a comma before every three digits.

@@ -4,26 +4,20 @@
 use std::sync::Arc;
 
 use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
     InternalKeyPolicy,
 };
 use proptest::prelude::*;
 
 use super::api::assert_panics;
 use crate::common::strategies::{DataBlocks, any_data_blocks, any_key, any_policy, config};
-use crate::common::{OfKeys, reference};
+use crate::common::{OfHashes, OfKeys, reference};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 pub(super) fn build(policy: impl FilterPolicy, base_lg: u8, blocks: &DataBlocks) -> Vec<u8> {
-    add_and_finish(&mut FilterBlockBuilder::with_base_lg(policy, base_lg), blocks)
-}
-
-pub(super) fn add_and_finish(
-    builder: &mut FilterBlockBuilder<impl FilterPolicy>,
-    blocks: &DataBlocks,
-) -> Vec<u8> {
-    add(builder, blocks);
+    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg);
+    add(&mut builder, blocks);
     builder.finish()
 }
 
@@ -40,7 +34,7 @@ pub(super) fn add(
 }
 
 /// Builds the oracle's block, with filters of what `user_key` returns for each key.
-pub(super) fn build_by_reference(
+fn build_by_reference(
     policy: BloomFilterPolicy,
     user_key: fn(&[u8]) -> &[u8],
     base_lg: u8,
@@ -51,23 +45,7 @@ pub(super) fn build_by_reference(
         let (hashes, shape) = (hashes.collect::<Vec<_>>(), policy.shape(keys.len()));
         reference::create_filter_of_len(shape.filter_len() - 1, shape.num_probes(), &hashes)
     };
-    build_with(create_filter, base_lg, blocks)
-}
-
-/// Builds the oracle's block with a function from keys to a filter.
-pub(super) fn build_with(
-    create_filter: impl Fn(&[Vec<u8>]) -> Vec<u8>,
-    base_lg: u8,
-    blocks: &DataBlocks,
-) -> Vec<u8> {
-    let mut builder = reference::FilterBlockBuilder::with_base_lg(create_filter, base_lg);
-    for (block_offset, keys) in blocks {
-        builder.start_block(*block_offset);
-        for key in keys {
-            builder.add_key(key);
-        }
-    }
-    builder.finish()
+    reference::filter_block(create_filter, base_lg, blocks)
 }
 
 proptest! {
@@ -114,31 +92,6 @@ proptest! {
 }
 
 #[test]
-#[cfg(target_pointer_width = "32")]
-fn a_filter_index_above_32_bits_panics() {
-    // Truncated to 32 bits, it would be 0.
-    let message = "capacity overflow, too many filters";
-    assert_panics(message, || FilterBlockBuilder::new(POLICY).start_block(1 << 43));
-}
-
-/// Makes filters with a function; not for lookups.
-struct By<F>(F);
-
-impl<F: Fn(&[&[u8]], &mut Vec<u8>) + Send + Sync> FilterPolicy for By<F> {
-    fn name(&self) -> &'static str {
-        "example.By"
-    }
-
-    fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        self.0(keys, dst);
-    }
-
-    fn key_may_match(&self, _key: &[u8], _filter: &[u8]) -> bool {
-        true
-    }
-}
-
-#[test]
 fn an_offset_beyond_the_address_space_panics() {
     // 2^55 bytes of offsets exceed only what any allocator has.
     for base_lg in [0, 11] {
@@ -147,25 +100,9 @@ fn an_offset_beyond_the_address_space_panics() {
         assert_panics("capacity overflow", || builder.start_block(u64::MAX));
         assert_panics("an earlier call panicked", || drop(builder.finish()));
     }
-}
-
-#[test]
-fn a_policy_that_replaces_dst_loses_no_short_filters_and_no_equal_filters() {
-    // Filters of a byte for each key.
-    let policy = By(|keys: &[&[u8]], dst: &mut Vec<u8>| *dst = keys.concat());
-    let mut builder = FilterBlockBuilder::new(policy);
-    for (num_keys, step) in [(1, 0), (1, 3), (2, 3), (20, 0), (20, 3)] {
-        let keys = |range: u8| (0..num_keys).map(move |i| range * step + i);
-        for range in 0..40 {
-            builder.start_block(u64::from(range) * 2048);
-            keys(range).for_each(|key| builder.add_key(&[key]));
-        }
-        let reader = FilterBlockReader::new(POLICY, builder.finish());
-        for range in 0..40 {
-            let filter = reader.filter(u64::from(range) * 2048).expect("a filter");
-            assert!(filter.iter().copied().eq(keys(range)), "{range} of {num_keys}, {step}");
-        }
-    }
+    // Truncated to 32 bits, the filter's index would be 0.
+    #[cfg(target_pointer_width = "32")]
+    assert_panics("too many filters", || FilterBlockBuilder::new(POLICY).start_block(1 << 43));
 }
 
 /// Where the system allocates pages on first use, the zeros take addresses but no memory.
@@ -173,19 +110,21 @@ fn a_policy_that_replaces_dst_loses_no_short_filters_and_no_equal_filters() {
 #[ignore = "takes 12 GiB of addresses"]
 #[cfg(target_pointer_width = "64")]
 fn filters_of_a_block_have_less_than_4_gib() {
-    let builder_with_filter_of = |len| {
-        let mut builder =
-            FilterBlockBuilder::new(By(move |_: &[&[u8]], dst: &mut Vec<u8>| *dst = vec![0; len]));
+    let builder_with = |create_filter| {
+        let key_hash = |_: &[u8]| BloomHash::default();
+        let policy = OfHashes { key_hash, create_filter, may_match: |_, _| true };
+        let mut builder = FilterBlockBuilder::new(policy);
         builder.add_key(b"key");
         builder
     };
+    let one_more = || builder_with(|_, _, dst| *dst = vec![0; u32::MAX as usize + 1]);
     let most = u32::MAX as usize;
-    let contents = builder_with_filter_of(most).finish();
+    let contents = builder_with(|_, _, dst| *dst = vec![0; u32::MAX as usize]).finish();
     assert_eq!(contents.len(), most + 4 + 4 + 1);
     let reader = FilterBlockReader::new(POLICY, contents);
     assert_eq!(reader.filter(0).map(<[u8]>::len), Some(most));
 
     let message = "the filters exceed 4 GiB";
-    assert_panics(message, || drop(builder_with_filter_of(most + 1).finish()));
-    assert_panics(message, || builder_with_filter_of(most + 1).start_block(2048));
+    assert_panics(message, || drop(one_more().finish()));
+    assert_panics(message, || one_more().start_block(2048));
 }

@@ -126,17 +126,6 @@ fn lengths_up_to_4_096_bytes_are_chosen_by_what_neighbours_do() {
 }
 
 #[test]
-fn longer_lengths_have_no_bad_factor() {
-    let multiples = BAD_FACTORS.into_iter().flat_map(|of| (1..500).map(move |times| times * of));
-    let lengths = multiples.chain((1 << 15..1 << 17).step_by(7)).filter(|&length| length > 4096);
-    for leveldb in lengths.flat_map(|length| [length, length + 1, length + 300]) {
-        let (num_bytes, _) = tuned(BloomFilterPolicy::new(8), leveldb);
-        let factor = BAD_FACTORS.iter().find(|&factor| num_bytes % factor == 0);
-        assert_eq!(factor, None, "{num_bytes} bytes instead of {leveldb}");
-    }
-}
-
-#[test]
 fn shapes_without_keys_are_leveldbs_and_no_tuned_shape_has_more_than_2_to_the_32_bits() {
     for bits_per_key in [0, 10, 4_294_967] {
         let policy = BloomFilterPolicy::new(bits_per_key);
@@ -145,11 +134,9 @@ fn shapes_without_keys_are_leveldbs_and_no_tuned_shape_has_more_than_2_to_the_32
     for (bits_per_key, num_keys) in [
         (1 << 20, 5_000),
         (10, 480_000_000),
-        (11, 1 << 29),
         (4_294_967, 1),
         (1, u32::MAX as usize),
-        (1_000, 100_000_000),
-        (1 << 20, 1 << 12),
+        (1 << 20, 4_096),
     ] {
         let policy = BloomFilterPolicy::new(bits_per_key);
         // If the number of bits fits into a usize. At least 40 keys count.
@@ -162,18 +149,6 @@ fn shapes_without_keys_are_leveldbs_and_no_tuned_shape_has_more_than_2_to_the_32
     // At 0 bits per key, one byte less than LevelDB's eight.
     for (num_keys, num_bits) in [(0, 64), (1, 56), (1000, 56), (usize::MAX, 56)] {
         assert_eq!(BloomFilterPolicy::new(0).tuned().shape(num_keys).num_bits(), num_bits);
-    }
-}
-
-/// Where nearly all bits are set, sums in the rate are lost in rounding errors.
-#[cfg(target_pointer_width = "64")]
-#[test]
-fn filters_that_match_every_key_have_one_probe() {
-    for bits_per_key in [10, 20, 43] {
-        for num_keys in (1 << 32..1 << 36).step_by(1 << 27).chain([1 << 40]) {
-            let shape = BloomFilterPolicy::new(bits_per_key).tuned().shape(num_keys);
-            assert_eq!(shape.num_probes(), 1, "{num_keys} keys, {bits_per_key} bits per key");
-        }
     }
 }
 

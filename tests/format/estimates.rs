@@ -10,9 +10,7 @@ const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 #[test]
 #[expect(clippy::float_cmp, reason = "0 and infinity are exact")]
 fn estimates_are_exact_for_empty_filters_and_infinite_for_full_ones() {
-    for num_keys in [0, 1, 1000] {
-        assert_eq!(BloomFilter::empty(POLICY.shape(num_keys)).estimated_num_keys(), 0.0);
-    }
+    assert_eq!(BloomFilter::empty(POLICY.shape(1000)).estimated_num_keys(), 0.0);
     for num_bytes in [1, 7, 8, 9, 1000] {
         assert_eq!(filter_of_ones(num_bytes, 6).estimated_num_keys(), f64::INFINITY);
         assert_eq!(filter_of_ones(num_bytes, 0).estimated_num_keys(), f64::INFINITY);

@@ -1,38 +1,25 @@
 //! Every byte and every answer in the vectors that LevelDB wrote, in `tests/golden`.
 
 use std::fs;
-use std::path::Path;
 
 use leveldb_filter::{BloomFilterPolicy, FilterPolicy, hash};
 
 use crate::common::create_filter;
 
-fn golden(file: &str) -> Vec<u8> {
-    let path = Path::new("tests/golden").join(file);
-    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
 /// The lines of a file of vectors, split into columns; checks their number.
 fn vectors<const COLUMNS: usize>(file: &str, num_lines: usize) -> Vec<[String; COLUMNS]> {
-    let text = String::from_utf8(golden(file)).expect("vectors are text");
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| {
-            let columns: Vec<_> = line.split('\t').map(String::from).collect();
-            columns.try_into().unwrap_or_else(|_| panic!("{file}: wrong number of columns: {line}"))
-        })
-        .collect();
+    let text = fs::read_to_string(format!("tests/golden/{file}")).expect("vectors");
+    let columns = |line: &str| line.split('\t').map(String::from).collect::<Vec<_>>();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let lines: Vec<_> = lines.map(|line| columns(line).try_into().expect("columns")).collect();
     assert_eq!(lines.len(), num_lines, "lines in {file}");
     lines
 }
 
 fn from_hex(hex: &str) -> Vec<u8> {
     assert!(hex.len() % 2 == 0, "odd number of digits: {hex}");
-    (0..hex.len())
-        .step_by(2)
-        .map(|i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hexadecimal digits"))
-        .collect()
+    let byte = |i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hexadecimal digits");
+    (0..hex.len()).step_by(2).map(byte).collect()
 }
 
 fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(decimal: &str) -> T {
@@ -60,13 +47,8 @@ fn filters_are_leveldbs_byte_for_byte() {
         let keys: Vec<_> = keys.split(',').take(number(&num_keys)).map(from_hex).collect();
         assert_eq!(keys.len(), number(&num_keys), "keys of {expected}");
         let policy = BloomFilterPolicy::new(number(&bits_per_key));
-        let filter = create_filter(policy, &keys);
-
-        assert_eq!(
-            filter,
-            from_hex(&expected),
-            "filters.tsv: {bits_per_key} bits per key, keys {keys:x?}"
-        );
+        let case = format!("filters.tsv: {bits_per_key} bits per key, keys {keys:x?}");
+        assert_eq!(create_filter(policy, &keys), from_hex(&expected), "{case}");
     }
 }
 

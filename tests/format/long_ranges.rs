@@ -1,7 +1,9 @@
 //! Long ranges: the oracle's blocks for tables of every layout, hardly longer than LevelDB's.
 
+use std::sync::Arc;
+
 use leveldb_filter::{
-    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy,
+    BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
     HashedBy, InternalKeyPolicy,
 };
 
@@ -19,15 +21,9 @@ fn of_hashes(policy: BloomFilterPolicy) -> HashedBy {
     })
 }
 
-/// Lengths of the next entries, how many of them, in which data blocks, and how many versions each
-/// key has.
-struct Part {
-    entry_len: usize,
-    num_entries: usize,
-    block_len: u64,
-    versions: usize,
-    /// How many hashes there are, in a random order, or `None` if no two are equal.
-    num_hashes: Option<usize>,
+/// A hash of its own for each number.
+fn spread(number: u32) -> u32 {
+    number.wrapping_mul(0x85ebca6b)
 }
 
 /// Tables of one to three parts: small entries before large ones or after them, gaps, a first block
@@ -46,23 +42,21 @@ fn any_table(below: &mut impl FnMut(usize) -> usize) -> Vec<Entry> {
     let unhashed_one_in = [0, 0, 0, 2, 50][below(5)];
     for _ in 0..=below(3) {
         let max_len = [100, 2_000, 16 << 20][below(3)];
-        let part = Part {
-            entry_len: of_any_magnitude(max_len, below),
-            num_entries: of_any_magnitude(8_000, below),
-            block_len: of_any_magnitude(64 << 10, below).max(16) as u64,
-            versions: [1, 1, 1, 2, 5, 100][below(6)],
-            num_hashes: (below(3) == 0).then(|| of_any_magnitude(6_000, below)),
-        };
+        let entry_len = of_any_magnitude(max_len, below) as u64;
+        let block_len = of_any_magnitude(64 << 10, below).max(16) as u64;
+        let versions = [1, 1, 1, 2, 5, 100][below(6)];
+        // How many hashes there are, in a random order, or `None` if no two are equal.
+        let num_hashes = (below(3) == 0).then(|| of_any_magnitude(6_000, below));
         let mut in_block = 0;
-        for i in 0..part.num_entries {
-            if i % part.versions == 0 {
-                let number = part.num_hashes.map_or(10_000 + entries.len(), &mut *below);
-                hash = u32::try_from(number).expect("few").wrapping_mul(0x85ebca6b);
+        for i in 0..of_any_magnitude(8_000, below) {
+            if i % versions == 0 {
+                let number = num_hashes.map_or(10_000 + entries.len(), &mut *below);
+                hash = spread(u32::try_from(number).expect("few"));
             }
             let is_unhashed = unhashed_one_in > 0 && below(unhashed_one_in) == 0;
             entries.push((offset, (!is_unhashed).then_some(hash)));
-            in_block += part.entry_len as u64;
-            if in_block >= part.block_len {
+            in_block += entry_len;
+            if in_block >= block_len {
                 offset = offset.saturating_add(in_block + 5);
                 in_block = 0;
             }
@@ -90,6 +84,12 @@ fn add(builder: &mut FilterBlockBuilder<impl FilterPolicy>, entries: &[Entry], s
             None => builder.add_key(b"short"),
         }
     }
+}
+
+fn build(policy: BloomFilterPolicy, entries: &[Entry]) -> Vec<u8> {
+    let mut builder = FilterBlockBuilder::with_long_ranges(of_hashes(policy));
+    add(&mut builder, entries, false);
+    builder.finish()
 }
 
 fn expected_block(policy: BloomFilterPolicy, entries: &[Entry], by_hash: bool) -> Vec<u8> {
@@ -150,12 +150,14 @@ fn is_shortened(entries: &[Entry]) -> bool {
     with < without
 }
 
+fn num_hashed(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| entry.1.is_some()).count()
+}
+
 /// The length of LevelDB's own block, with a filter and an offset for each 2 KiB.
 fn leveldb_len(policy: BloomFilterPolicy, entries: &[Entry]) -> u64 {
     let ranges = entries.chunk_by(|a, b| a.0 >> 11 == b.0 >> 11);
-    let filter_len = |range: &[Entry]| {
-        policy.shape(range.iter().filter(|entry| entry.1.is_some()).count()).filter_len() as u64
-    };
+    let filter_len = |range| policy.shape(num_hashed(range)).filter_len() as u64;
     let num_offsets = entries.last().map_or(0, |last| (last.0 >> 11) + 1);
     ranges.map(filter_len).sum::<u64>() + num_offsets.saturating_mul(4) + 5
 }
@@ -166,31 +168,21 @@ fn at_10_bits_blocks_are_hardly_longer_than_leveldbs() {
     let (mut num_shortened, mut below) = (0, drawn(1));
     for i in 0..8 * config().cases {
         let entries = match i % 4 {
-            // 2,000 entries a data block, then one.
+            // 2,000 entries in each of two data blocks, then one in each.
             0 => {
                 let large = of_any_magnitude(64 << 10, &mut below) as u64;
-                let of_block = |block: u64| if block < 2 { 2_000 } else { 1 };
-                let blocks = 0..2 + of_any_magnitude(400, &mut below) as u64;
-                let entry = |block| (0..of_block(block)).map(move |n| (block * large, n));
-                let with_hash = |(i, (offset, _)): (u32, (u64, u32))| (offset, Some(i));
-                (0..).zip(blocks.flat_map(entry)).map(with_hash).collect()
+                let num_entries = 4_000 + u32::try_from(of_any_magnitude(400, &mut below)).unwrap();
+                let block = |i: u32| u64::from(if i < 4_000 { i / 2_000 } else { i - 3_998 });
+                (0..num_entries).map(|i| (block(i) * large, Some(i))).collect()
             }
             _ => any_table(&mut below),
         };
-        let shortened = is_shortened(&entries);
-        num_shortened += u32::from(shortened);
+        num_shortened += u32::from(is_shortened(&entries));
         for policy in [POLICY, POLICY.tuned()] {
-            let of_hashes = of_hashes(policy);
-            let mut builder = FilterBlockBuilder::with_long_ranges(&of_hashes);
-            add(&mut builder, &entries, false);
-            let block = builder.finish();
-            let reader = FilterBlockReader::new(POLICY, &block);
-            let mut ranges: Vec<_> = entries.iter().map(|e| e.0 >> reader.base_lg()).collect();
-            ranges.dedup();
-            let small = ranges.iter().filter(|range| {
-                let in_range = |e: &&Entry| e.0 >> reader.base_lg() == **range && e.1.is_some();
-                (1..40).contains(&entries.iter().filter(in_range).count())
-            });
+            let block = build(policy, &entries);
+            let base_lg = block[block.len() - 1];
+            let ranges = entries.chunk_by(|a, b| a.0 >> base_lg == b.0 >> base_lg);
+            let small = ranges.filter(|range| (1..40).contains(&num_hashed(range)));
             let room = if policy == POLICY { 0 } else { 42 * small.count() as u64 };
             let most = leveldb_len(POLICY, &entries).saturating_add(2_600 + room);
             assert!(block.len() as u64 <= most, "{i}: {} bytes for {most}", block.len());
@@ -201,26 +193,17 @@ fn at_10_bits_blocks_are_hardly_longer_than_leveldbs() {
 
 #[test]
 fn versions_of_a_key_take_no_bytes_and_shorten_no_range() {
-    let filters = |versions: u32, num_of_block: usize| {
-        let policy = InternalKeyPolicy::new(POLICY.tuned());
-        let mut builder = FilterBlockBuilder::with_long_ranges(policy);
-        let entries = (0..20_000_u32).flat_map(|n| (0..versions).map(move |version| (n, version)));
-        let entries: Vec<_> = entries.collect();
-        for (offset, block) in (0_u64..).step_by(4_101).zip(entries.chunks(num_of_block)) {
-            builder.start_block(offset);
-            for (n, version) in block {
-                let user_key = noise(12, *n);
-                builder.add_key(&[&user_key[..], &u64::from(*version).to_le_bytes()].concat());
-            }
-        }
-        let block = builder.finish();
-        (*block.last().expect("a footer"), block.len())
+    let filters = |versions: u32, num_of_block: u32| {
+        let entry = |i| (u64::from(i / num_of_block) * 4_101, Some(spread(i / versions)));
+        let entries: Vec<Entry> = (0..20_000 * versions).map(entry).collect();
+        let block = build(POLICY.tuned(), &entries);
+        (block[block.len() - 1], block.len())
     };
+    let once = filters(1, 7);
     // In as many data blocks each time; with 7 entries a block, most keys are in two.
     for (versions, num_of_block) in [(2, 14), (10, 70), (100, 700), (10, 7), (3, 7)] {
-        let once = filters(1, 7);
         let (base_lg, len) = filters(versions, num_of_block);
-        let more_blocks = (u64::from(versions) * 7 / num_of_block as u64).ilog2();
+        let more_blocks = (versions * 7 / num_of_block).ilog2();
         assert!(u32::from(base_lg) >= u32::from(once.0) + more_blocks, "{versions}");
         // A last, short range has room.
         assert!(len < once.1 + 2_600, "{versions} versions: {len} for {}", once.1);
@@ -253,29 +236,46 @@ fn a_block_of_one_filter_or_none_answers_at_every_offset() {
     }
 }
 
-#[test]
-fn huge_offsets_make_ranges_long_up_to_2_to_the_63() {
-    for (offset, num_keys, num_filters, base_lg) in [
-        (u64::MAX, 2, 2, 63),
-        (1 << 63, 50_000, 17, 59),
-        (1 << 40, 50_000, 17, 36),
-        // One key less than 2,000 for each filter.
-        (1 << 40, 33_999, 9, 37),
-        (1 << 40, 34_000, 17, 36),
-        (1 << 20, 2, 1, 63),
-    ] {
-        let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
-        (1..num_keys).for_each(|n: u32| builder.add_key(&noise(8, n)));
-        builder.start_block(offset);
-        builder.add_key(b"lime");
-        let reader = FilterBlockReader::new(POLICY, builder.finish());
-        assert_eq!((reader.base_lg(), reader.num_filters()), (base_lg, num_filters), "{offset}");
-        assert!(reader.key_may_match(0, &noise(8, 1)) && reader.key_may_match(offset, b"lime"));
+/// The `base_lg` of data blocks of so many keys. One in so many has the hash 0, if not 0.
+fn base_lg_of(blocks: &[(u64, u32, u32)]) -> u8 {
+    let (mut entries, mut number) = (vec![], 0);
+    for &(offset, num_keys, zero_one_in) in blocks {
+        entries.extend((1..=num_keys).map(|i| {
+            number += 1;
+            let is_zero = zero_one_in > 0 && i % zero_one_in == 0;
+            (offset, Some(if is_zero { 0 } else { spread(number) }))
+        }));
     }
+    let block = build(POLICY, &entries);
+    assert!(block == expected_block(POLICY, &entries, true));
+    block[block.len() - 1]
 }
 
 #[test]
-fn an_offset_below_the_last_data_blocks_panics_until_the_builder_is_cleared() {
+fn ranges_change_at_their_limits() {
+    // Huge offsets, and one key less than 2,000 for each filter.
+    assert_eq!(base_lg_of(&[(0, 1, 0), (u64::MAX, 1, 0)]), 63);
+    assert_eq!(base_lg_of(&[(0, 49_999, 0), (1 << 63, 1, 0)]), 59);
+    assert_eq!(base_lg_of(&[(0, 33_998, 0), (1 << 40, 1, 0)]), 37);
+    assert_eq!(base_lg_of(&[(0, 33_999, 0), (1 << 40, 1, 0)]), 36);
+    // Equal hashes in each data block, and one key less than 100 for each filter.
+    let blocks: Vec<_> = (0..20).map(|i| (i << 11, 100, 2)).collect();
+    assert_eq!(base_lg_of(&blocks), 11);
+    assert_eq!(base_lg_of(&[&[(0, 99, 2)], &blocks[1..]].concat()), 12);
+    // Two equal hashes, in the second and third of four data blocks.
+    assert_eq!(base_lg_of(&[(1 << 20, 199, 0), (2 << 20, 1, 1), (5 << 19, 200, 200)]), 20);
+    // The first thousand of the sample are in one data block, and no two keys of a block count.
+    let blocks: Vec<_> = (0..20).map(|i| (i << 20, if i == 0 { 4_000 } else { 200 }, 2)).collect();
+    assert_eq!(base_lg_of(&blocks), 23);
+}
+
+#[test]
+fn an_offset_below_the_last_data_blocks_or_filters_panics_until_the_builder_is_cleared() {
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.start_block(5_000);
+    builder.start_block(4_096);
+    let message = "offset 4095 belongs to filter 1, which is already written (filters so far: 2)";
+    assert_panics(message, || builder.start_block(4_095));
     let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
     builder.start_block(5_000);
     builder.start_block(5_000);
@@ -314,6 +314,21 @@ fn long_ranges_ask_for_room_for_8_times_the_keys_and_count_equal_neighbours_once
 }
 
 #[test]
+fn every_wrapper_asks_for_the_same_room() {
+    let hashed = HashedBy::new("example.Lists", LISTS, HashPolicy::key_hash);
+    let internal = InternalKeyPolicy::new(LISTS);
+    let internal = internal.by_hash().expect("hashes");
+    for policy in
+        [&&LISTS as &dyn HashPolicy, &Box::new(LISTS), &Arc::new(LISTS), &hashed, internal]
+    {
+        let (fig, mut dst) = ([BloomHash::from_u32(b'f'.into())], vec![]);
+        policy.create_filter_of_hashes(&fig, &mut dst);
+        policy.create_filter_with_room(&fig, 9, &mut dst);
+        assert_eq!(dst, b"f0f9");
+    }
+}
+
+#[test]
 fn the_room_of_several_filters_takes_what_leveldbs_offsets_take() {
     // Of keys in the second of two ranges, after so many keys in the first.
     for (range_lg, num_keys, room) in
@@ -335,20 +350,24 @@ fn the_room_of_several_filters_takes_what_leveldbs_offsets_take() {
 fn keys_without_a_hash_take_no_room_and_match_in_every_range() {
     let policy = of_hashes(POLICY);
     let mut builder = FilterBlockBuilder::with_long_ranges(&policy);
-    for offset in [0, 1 << 20, 2 << 20] {
-        builder.start_block(offset.into());
+    let numbers = |range: u32| 3_000 * range..=3_000 * range + 3_000;
+    for range in 0..3 {
+        builder.start_block(u64::from(range) << 20);
         builder.add_key(b"fi");
-        assert_eq!(builder.num_pending_keys() % 3_000, 0);
-        (0..3_000).for_each(|n| builder.add_key(&noise(4, offset + n)));
+        // The first hash of this range is the last one of the range before.
+        builder.start_block((u64::from(range) << 20) + 1);
+        numbers(range).for_each(|n| builder.add_key(&noise(4, n)));
         builder.add_key(b"");
+        assert_eq!(builder.num_pending_keys(), numbers(range).count() + 3_000 * range as usize);
     }
     let reader = FilterBlockReader::new(&policy, builder.finish());
     assert_eq!((reader.base_lg(), reader.num_filters()), (20, 3));
-    for offset in [0, 1 << 20, 2 << 20] {
+    for range in 0..3 {
+        let offset = u64::from(range) << 20;
         for short in [&b"fi"[..], b"", b"x"] {
             assert!(reader.key_may_match(offset, short));
-            assert!(reader.may_match(offset, &FilterKey::new(&policy, short)));
         }
+        assert!(numbers(range).all(|n| reader.key_may_match(offset, &noise(4, n))));
         assert!(!reader.key_may_match(offset, b"pear"));
     }
 }

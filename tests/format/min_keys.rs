@@ -3,7 +3,6 @@
 use leveldb_filter::BloomFilterPolicy;
 use proptest::prelude::*;
 
-use super::api::assert_panics;
 use crate::common::strategies::config;
 use crate::common::ways::assert_makes_as_reference;
 use crate::common::{keys_with_hashes, random_hashes};
@@ -20,17 +19,6 @@ fn the_larger_number_wins_whatever_other_calls_come_between() {
     assert_eq!((before, before.shape(1)), (after, POLICY.shape(40)));
     let policy = BloomFilterPolicy::for_false_positive_rate(0.001, 40).expect("reached");
     assert_eq!(policy.with_min_keys(40), policy);
-}
-
-#[test]
-fn more_bits_than_a_usize_counts_panic() {
-    for policy in [POLICY, POLICY.tuned()] {
-        // The bits are counted in thousandths.
-        let most = usize::try_from(u64::MAX / 10_000).unwrap_or(usize::MAX / 10);
-        assert_eq!(policy.with_min_keys(most).shape(1), policy.shape(most));
-        let policy = policy.with_min_keys(most + 1);
-        assert_panics("capacity overflow", || assert!(policy.shape(1).num_bits() > 0));
-    }
 }
 
 proptest! {

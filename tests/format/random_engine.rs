@@ -32,15 +32,13 @@ struct Engine {
     below: Box<dyn FnMut(usize) -> usize>,
     bloom: BloomFilterPolicy,
     ignores_case: bool,
-    /// Whether filters are of prefixes, or of whole keys and prefixes.
+    /// Whether filters are of prefixes.
     hashes_prefixes: bool,
-    adds_prefixes: bool,
     /// Of user keys, and of internal keys. The builder has one of them.
     policies: [Policy; 2],
     built_by: usize,
     /// `None` for long ranges.
     base_lg: Option<u8>,
-    new_builder: FilterBlockBuilder<Policy>,
     builder: FilterBlockBuilder<Policy>,
     entries: Entries,
     memtable: Entries,
@@ -54,20 +52,19 @@ impl Engine {
         let lower_case = HashedBy::new("example.IgnoreCase", bloom, ignoring_case);
         let dynamic: Box<dyn HashPolicy> = Box::new(bloom);
         let prefixes = HashedBy::new("example.Prefix3", dynamic, prefix_hash);
-        let number = below(7);
+        let number = below(6);
         let policy: Policy = match number {
             0 => Arc::new(bloom),
-            1 => Arc::new(bloom.with_name("example.KeysAndPrefixes")),
-            2 => Arc::new(prefixes),
-            3 => Arc::new(HashedBy::new("example.Both", prefixes, ignoring_case)),
-            4 => Arc::new(HashedBy::new("example.Both", lower_case, prefix_hash)),
-            5 => Arc::new(lower_case),
+            1 => Arc::new(prefixes),
+            2 => Arc::new(HashedBy::new("example.Both", prefixes, ignoring_case)),
+            3 => Arc::new(HashedBy::new("example.Both", lower_case, prefix_hash)),
+            4 => Arc::new(lower_case),
             _ => Arc::new(OfKeys(lower_case)),
         };
         let policies = [policy.clone(), Arc::new(InternalKeyPolicy::new(policy))];
         let (built_by, base_lg) = (below(2), u8::try_from(below(63)).expect("small"));
         let base_lg = [None, Some(11), Some(63), Some(base_lg)][below(4)];
-        let new_builder = match (policies[built_by].clone(), base_lg) {
+        let builder = match (policies[built_by].clone(), base_lg) {
             (policy, None) => FilterBlockBuilder::with_long_ranges(policy),
             (policy, Some(11)) => FilterBlockBuilder::new(policy),
             (policy, Some(base_lg)) => FilterBlockBuilder::with_base_lg(policy, base_lg),
@@ -75,14 +72,12 @@ impl Engine {
         Self {
             below: Box::new(below),
             bloom,
-            ignores_case: number > 2,
-            hashes_prefixes: (2..5).contains(&number),
-            adds_prefixes: number == 1,
+            ignores_case: number > 1,
+            hashes_prefixes: (1..4).contains(&number),
             policies,
             built_by,
             base_lg,
-            builder: new_builder.clone(),
-            new_builder,
+            builder,
             entries: Entries::new(),
             memtable: Entries::new(),
             tables: vec![],
@@ -109,21 +104,6 @@ impl Engine {
             }
         }
         [user_key.clone(), [&user_key[..], &(sequence << 8 | kind).to_le_bytes()].concat()]
-    }
-
-    /// What filters get for the entries of a data block, or of the memtable.
-    fn filter_keys(&mut self, entries: &[(InternalKey, u64)]) -> Vec<[Vec<u8>; 2]> {
-        // Each data block adds its first prefix, because a filter may begin there.
-        let (mut keys, mut last_prefix) = (vec![], None);
-        for ((user_key, Reverse(sequence)), kind) in entries {
-            let prefix = user_key.get(..PREFIX_LEN);
-            if self.adds_prefixes && prefix != last_prefix {
-                keys.extend(prefix.map(|prefix| self.forms(prefix, *sequence, *kind)));
-            }
-            keys.push(self.forms(user_key, *sequence, *kind));
-            last_prefix = prefix;
-        }
-        keys
     }
 
     /// Writes one to four versions of each key to the memtable.

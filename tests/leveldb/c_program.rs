@@ -2,7 +2,6 @@
 //! panics if what it finds is wrong. `c_interface.rs` compiles it.
 
 use std::env;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use leveldb_filter::BloomFilterPolicy;
@@ -18,11 +17,8 @@ unsafe extern "C" {
     fn leveldb_options_set_create_if_missing(options: *mut c_void, yes: u8);
     fn leveldb_options_set_compression(options: *mut c_void, kind: c_int);
     fn leveldb_options_set_filter_policy(options: *mut c_void, policy: *mut c_void);
-    fn leveldb_options_destroy(options: *mut c_void);
     fn leveldb_writeoptions_create() -> *mut c_void;
-    fn leveldb_writeoptions_destroy(options: *mut c_void);
     fn leveldb_readoptions_create() -> *mut c_void;
-    fn leveldb_readoptions_destroy(options: *mut c_void);
     fn leveldb_open(options: *mut c_void, path: *const c_char, error: *mut *mut c_char) -> *mut c_void;
     fn leveldb_close(db: *mut c_void);
     fn leveldb_put(db: *mut c_void, options: *mut c_void, key: *const u8, key_len: usize,
@@ -33,14 +29,11 @@ unsafe extern "C" {
     fn leveldb_free(value: *mut c_void);
 }
 
-#[derive(Default)]
-struct Counts {
-    created: AtomicUsize,
-    checked: AtomicUsize,
-    matched: AtomicUsize,
-}
+static CHECKED: AtomicUsize = AtomicUsize::new(0);
+static MATCHED: AtomicUsize = AtomicUsize::new(0);
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-struct Counting(BloomFilterPolicy, Arc<Counts>);
+struct Counting(BloomFilterPolicy);
 
 impl FilterPolicy for Counting {
     fn name(&self) -> &str {
@@ -48,103 +41,80 @@ impl FilterPolicy for Counting {
     }
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {
-        self.1.created.fetch_add(1, Relaxed);
         self.0.create_filter(keys, dst);
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         let matches = self.0.key_may_match(key, filter);
-        self.1.checked.fetch_add(1, Relaxed);
-        self.1.matched.fetch_add(usize::from(matches), Relaxed);
+        CHECKED.fetch_add(1, Relaxed);
+        MATCHED.fetch_add(usize::from(matches), Relaxed);
         matches
     }
 }
 
-struct Db {
-    db: *mut c_void,
-    policy: *mut c_void,
-    options: *mut c_void,
+impl Drop for Counting {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Relaxed);
+    }
 }
 
-impl Db {
-    fn open(path: &str, policy: *mut c_void) -> Self {
-        let path = CString::new(path).unwrap();
-        let mut error = ptr::null_mut();
-        unsafe {
-            let options = leveldb_options_create();
-            leveldb_options_set_create_if_missing(options, 1);
-            leveldb_options_set_compression(options, 0);
-            leveldb_options_set_filter_policy(options, policy);
-            let db = leveldb_open(options, path.as_ptr(), &mut error);
-            assert!(error.is_null());
-            Self { db, policy, options }
-        }
-    }
+/// Calls LevelDB, which has no error to tell.
+fn without_error<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> T {
+    let mut error = ptr::null_mut();
+    let result = call(&mut error);
+    assert!(error.is_null());
+    result
+}
 
-    fn put(&self, key: &[u8], value: &[u8]) {
-        let mut error = ptr::null_mut();
-        unsafe {
-            let options = leveldb_writeoptions_create();
-            let (key, key_len) = (key.as_ptr(), key.len());
-            leveldb_put(self.db, options, key, key_len, value.as_ptr(), value.len(), &mut error);
-            leveldb_writeoptions_destroy(options);
-        }
-        assert!(error.is_null());
-    }
-
-    fn contains(&self, key: &[u8]) -> bool {
-        let (mut len, mut error) = (0, ptr::null_mut());
-        unsafe {
-            let options = leveldb_readoptions_create();
-            let value =
-                leveldb_get(self.db, options, key.as_ptr(), key.len(), &mut len, &mut error);
-            leveldb_readoptions_destroy(options);
-            leveldb_free(value);
-            assert!(error.is_null());
-            !value.is_null()
-        }
-    }
-
-    fn close(self) {
-        unsafe {
-            leveldb_close(self.db);
-            leveldb_options_destroy(self.options);
-            leveldb_filterpolicy_destroy(self.policy);
-        }
+/// Options are never destroyed.
+unsafe fn open(policy: *mut c_void) -> *mut c_void {
+    let path = CString::new(env::args().nth(1).unwrap()).unwrap();
+    unsafe {
+        let options = leveldb_options_create();
+        leveldb_options_set_create_if_missing(options, 1);
+        leveldb_options_set_compression(options, 0);
+        leveldb_options_set_filter_policy(options, policy);
+        without_error(|error| leveldb_open(options, path.as_ptr(), error))
     }
 }
 
 fn main() {
-    let path = env::args().nth(1).unwrap();
     let key = |i: u64| i.to_be_bytes();
     let num_keys = 20_000;
-    let counts = Arc::new(Counts::default());
-
-    let policy = BloomFilterPolicy::new(10).tuned();
-    let db = Db::open(&path, new_filter_policy(Box::new(Counting(policy, counts.clone()))));
-    db.put(b"", b"the empty key");
-    for i in 0..num_keys {
-        db.put(&key(2 * i), &[b'v'; 1_000]);
-    }
-    unsafe { leveldb_compact_range(db.db, ptr::null(), 0, ptr::null(), 0) };
-    assert!(counts.created.load(Relaxed) > 0, "no filters");
-    let assert_loses_no_key = |db: &Db| {
-        let all = (0..num_keys).all(|i| db.contains(&key(2 * i)));
-        assert!(all && db.contains(b""), "a key is lost");
+    let policy = new_filter_policy(Box::new(Counting(BloomFilterPolicy::new(10).tuned())));
+    let db = unsafe { open(policy) };
+    let options = unsafe { leveldb_writeoptions_create() };
+    let put = |key: &[u8]| {
+        let (key, len, value) = (key.as_ptr(), key.len(), [b'v'; 1_000]);
+        without_error(|e| unsafe { leveldb_put(db, options, key, len, value.as_ptr(), 1_000, e) });
     };
-    assert_loses_no_key(&db);
-    let take_counts = || [&counts.checked, &counts.matched].map(|count| count.swap(0, Relaxed));
+    put(b"");
+    (0..num_keys).for_each(|i| put(&key(2 * i)));
+    unsafe { leveldb_compact_range(db, ptr::null(), 0, ptr::null(), 0) };
+
+    let options = unsafe { leveldb_readoptions_create() };
+    let contains = |db, key: &[u8]| {
+        let (key, key_len, mut len) = (key.as_ptr(), key.len(), 0);
+        let get = |error| unsafe { leveldb_get(db, options, key, key_len, &mut len, error) };
+        let value = without_error(get);
+        unsafe { leveldb_free(value) };
+        !value.is_null()
+    };
+    let has_all = |db| contains(db, b"") && (0..num_keys).all(|i| contains(db, &key(2 * i)));
+    let take_counts = || [&CHECKED, &MATCHED].map(|count| count.swap(0, Relaxed));
+    assert!(has_all(db), "a key is lost");
     let [checked, matched] = take_counts();
     assert!(checked >= 20_000 && matched == checked, "{matched} of {checked} present keys match");
-    assert!(!(0..num_keys).any(|i| db.contains(&key(2 * i + 1))), "an absent key is found");
+    assert!(!(0..num_keys).any(|i| contains(db, &key(2 * i + 1))), "an absent key is found");
     let [checked, matched] = take_counts();
     // LevelDB's filters match 99.8%.
     let is_less = matched < checked / 100;
     assert!(checked >= 19_000 && is_less, "{matched} of {checked} absent keys match");
-    db.close();
-    assert_eq!(Arc::strong_count(&counts), 1, "a policy is left");
+    unsafe { leveldb_close(db) };
+    unsafe { leveldb_filterpolicy_destroy(policy) };
+    assert_eq!(DROPPED.load(Relaxed), 1, "the policy is left");
 
-    let db = Db::open(&path, unsafe { leveldb_filterpolicy_create_bloom(10) });
-    assert_loses_no_key(&db);
-    db.close();
+    let db = unsafe { open(leveldb_filterpolicy_create_bloom(10)) };
+    assert!(has_all(db), "a key is lost");
+    unsafe { leveldb_close(db) };
 }

@@ -2,41 +2,29 @@
 
 use leveldb_filter::BloomFilterPolicy;
 
-use crate::common::log_uniform;
 use crate::common::measure::{Effort, false_positive_rate};
+use crate::common::{drawn, of_any_magnitude};
 
-/// Random rates and numbers of keys.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10 million")]
-fn problems(count: usize, min_keys: f64, max_keys: f64) -> Vec<(f64, usize)> {
-    let rates = log_uniform(1e-5, 0.2, 1);
-    let keys = log_uniform(min_keys, max_keys, 2).map(|num_keys| num_keys as usize);
-    rates.zip(keys).take(count).collect()
-}
-
-/// The measured rate over the wanted one, for the problems that have an answer, sorted.
-fn measured_over_asked(problems: &[(f64, usize)], effort: Effort) -> Vec<f64> {
-    let mut ratios = Vec::new();
-    for &(rate, num_keys) in problems {
-        let Some(policy) = BloomFilterPolicy::for_false_positive_rate(rate, num_keys) else {
+#[test]
+fn filters_made_for_a_rate_have_it() {
+    let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
+    let (mut below, mut ratios) = (drawn(1), Vec::new());
+    let mut up_to = |max| u32::try_from(of_any_magnitude(max, &mut below)).expect("few");
+    for _ in 0..50 {
+        let (rate, num_keys) = (0.2 / f64::from(up_to(20_000)), 99 + up_to(50_000));
+        let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys as usize);
+        let Some(policy) = policy else {
             // Too many keys have equal hashes.
-            let num_keys = f64::from(u32::try_from(num_keys).unwrap());
-            assert!(rate < 1.05 * num_keys / 4294967296.0, "{rate}, {num_keys} keys");
+            assert!(rate < 1.05 * f64::from(num_keys) / 4294967296.0, "{rate}, {num_keys} keys");
             continue;
         };
-        let measured = false_positive_rate(policy, num_keys, effort);
+        let measured = false_positive_rate(policy, num_keys as usize, effort);
         // Otherwise the ratio would be mostly measurement error.
         if measured.standard_error < 0.03 * measured.mean {
             ratios.push(measured.mean / rate);
         }
     }
     ratios.sort_by(f64::total_cmp);
-    ratios
-}
-
-#[test]
-fn filters_made_for_a_rate_have_it() {
-    let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
-    let ratios = measured_over_asked(&problems(50, 100.0, 50_000.0), effort);
     assert!(ratios.len() >= 25);
     // Some 100 keys get a few bytes more, if every shorter length has a bad factor.
     assert!(ratios[0] > 0.75 && ratios[1] > 0.85, "{ratios:?}");

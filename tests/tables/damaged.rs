@@ -1,14 +1,8 @@
 //! Damaged files are told apart from whole ones, and no byte of theirs makes anything panic.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
-
 use crate::common::drawn;
-use crate::common::table::block::UNCOMPRESSED;
+use crate::common::table::Table;
 use crate::common::table::replace::with_filter_block;
-use crate::common::table::writer::{append_block, append_footer, block};
-use crate::common::table::{Table, read_file};
-use crate::common::temp::TempPath;
 use crate::table::Filters;
 use crate::{facts, read_golden};
 
@@ -58,32 +52,4 @@ fn malformed_filter_blocks_are_damaged_whatever_their_checksum() {
         let facts = facts(&with_filter_block(&file, &block).unwrap()).unwrap();
         assert_eq!(facts.faults, ["its filters: the block is malformed"], "{block:?}");
     }
-}
-
-#[test]
-fn a_table_whose_keys_have_a_thousand_times_its_bytes_is_refused() {
-    // One long key, and the same again and again.
-    let mut entries = vec![(0, &[b'k'; 20_000][..], &b""[..])];
-    entries.resize(20_000, (20_000, &b""[..], &b""[..]));
-    let mut file = Vec::new();
-    let data = append_block(&mut file, &block(&entries), UNCOMPRESSED);
-    let metaindex = append_block(&mut file, &block(&[]), UNCOMPRESSED);
-    let index = append_block(&mut file, &block(&[(0, b"key", &data)]), UNCOMPRESSED);
-    append_footer(&mut file, &[metaindex, index].concat());
-    let why = facts(&file).err().expect("refused").to_string();
-    assert!(why.contains("more than a thousand times"), "{why}");
-}
-
-#[test]
-#[cfg_attr(windows, ignore = "Windows would write 10 GiB of zeros")]
-fn of_files_whose_end_makes_no_sense_nothing_else_is_read() {
-    let path = TempPath::new();
-    let mut sparse = File::create(&path.0).unwrap();
-    sparse.set_len(10 << 30).unwrap();
-    let why = || read_file(&path.0).unwrap_err().to_string();
-    assert!(why().contains("not a LevelDB table"), "{}", why());
-    // The footer of a table, whose index block is not there.
-    sparse.seek(SeekFrom::End(-48)).unwrap();
-    sparse.write_all(read_golden(TABLES[0]).last_chunk::<48>().unwrap()).unwrap();
-    assert!(why().contains("does not match its checksum"), "{}", why());
 }

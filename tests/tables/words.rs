@@ -59,7 +59,6 @@ fn each_kind_of_golden_table_has_its_words_and_its_exit_status() {
 fn pointers_to_large_files_are_named() {
     for pointer in [
         "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n",
-        "../.git/annex/objects/6q/mZ/SHA256E-s9--ab.ldb/SHA256E-s9--ab.ldb",
         "/annex/objects/SHA256E-s9--ab.ldb\n",
     ] {
         let named = ": a pointer to a file that git-lfs or git-annex has not fetched";

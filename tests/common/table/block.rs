@@ -16,12 +16,6 @@ pub(super) const BLOCK_TRAILER_LEN: usize = 5;
 /// Types of blocks.
 pub(crate) const UNCOMPRESSED: u8 = 0;
 const SNAPPY: u8 = 1;
-const ZSTD_OR_ZLIB: u8 = 2;
-const RAW_ZLIB: u8 = 4;
-
-/// The keys of a block may have this many times the bytes that the block has in the file. Keys that
-/// share prefixes, in a compressed block, could otherwise fill any memory.
-const MAX_EXPANSION: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockHandle {
@@ -42,27 +36,20 @@ impl BlockHandle {
         range.ok_or_else(|| self.corrupt("reaches outside the file"))
     }
 
-    /// The block's contents, which are a copy if the block is compressed. The error of a compression
-    /// other than Snappy is `Unsupported`.
+    /// The block's contents, which are a copy if the block is compressed.
     pub(super) fn read(self, file: &[u8]) -> io::Result<Cow<'_, [u8]>> {
         let block = &file[as_indices(&self.range(file.len() as u64)?)];
-        self.check(block)?;
         let (contents, trailer) = block.split_at(block.len() - BLOCK_TRAILER_LEN);
+        if masked_crc32c(&block[..=contents.len()]).to_le_bytes() != trailer[1..] {
+            return Err(self.corrupt("does not match its checksum"));
+        }
         match trailer[0] {
             UNCOMPRESSED => Ok(contents.into()),
             SNAPPY => match snappy::decompress(contents) {
-                Ok(contents) => Ok(contents.into()),
-                Err(why) => Err(self.corrupt(&format!("is no Snappy data: {why}"))),
+                Some(contents) => Ok(contents.into()),
+                None => Err(self.corrupt("is no Snappy data")),
             },
-            other => Err(self.unsupported(other)),
-        }
-    }
-
-    /// Whether a block with its trailer matches its checksum.
-    pub(super) fn check(self, block: &[u8]) -> io::Result<()> {
-        match block.split_last_chunk() {
-            Some((summed, sum)) if masked_crc32c(summed) == u32::from_le_bytes(*sum) => Ok(()),
-            _ => Err(self.corrupt("does not match its checksum")),
+            other => Err(self.corrupt(&format!("has the compression type {other}, not Snappy"))),
         }
     }
 
@@ -74,34 +61,16 @@ impl BlockHandle {
     ) -> io::Result<()> {
         let corrupt = || self.corrupt("has corrupt entries");
         let mut rest = entries(contents).ok_or_else(corrupt)?;
-        let (mut key, mut keys_len) = (Vec::new(), 0);
+        let mut key = Vec::new();
         while !rest.is_empty() {
             let value = read_entry(&mut rest, &mut key).ok_or_else(corrupt)?;
-            keys_len += key.len() as u64;
-            if keys_len > MAX_EXPANSION.saturating_mul(self.size) {
-                return Err(self.corrupt("has more than a thousand times as many bytes of keys"));
-            }
             visit(&key, value);
         }
         Ok(())
     }
 
     fn corrupt(self, what: &str) -> io::Error {
-        corrupt(self.in_words(what))
-    }
-
-    fn unsupported(self, block_type: u8) -> io::Error {
-        let compression = match block_type {
-            ZSTD_OR_ZLIB => ", which is zstd in LevelDB after 1.23, and zlib in forks",
-            RAW_ZLIB => ", which is raw zlib in the fork of Minecraft's Bedrock Edition",
-            _ => "",
-        };
-        let what = format!("has the compression type {block_type}{compression}");
-        io::Error::new(io::ErrorKind::Unsupported, self.in_words(&what))
-    }
-
-    fn in_words(self, what: &str) -> String {
-        format!("the block of {} bytes at {} {what}", self.size, self.offset)
+        corrupt(format!("the block of {} bytes at {} {what}", self.size, self.offset))
     }
 }
 

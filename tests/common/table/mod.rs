@@ -6,8 +6,8 @@
 //! Mirrors `table/format.cc` and `table/table.cc`.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use block::BlockHandle;
@@ -26,9 +26,6 @@ const ROCKSDB_MAGIC: u64 = 0x88e241b785f4cff7;
 
 /// The length of a footer, which holds two block handles, padded, and the magic number.
 const FOOTER_LEN: usize = 48;
-
-/// More than a file has that points to a large one.
-const MAX_POINTER_LEN: u64 = 1_000;
 
 /// What comes before a policy's name in the metaindex block.
 const FILTER: &str = "filter.";
@@ -52,28 +49,10 @@ pub(crate) struct Filters<'a> {
     pub(crate) contents: Cow<'a, [u8]>,
 }
 
-/// Reads a table's file. Of a file whose footer or index block is wrong, nothing else is read.
+/// Reads a table's file.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     // Devices and pipes may never end, and a pipe may not even open.
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(corrupt("not a regular file"));
-    }
-    let mut file = File::open(path)?;
-    let mut read = |start: u64, end: u64| {
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(start))?;
-        file.by_ref().take(end - start).read_to_end(&mut bytes)?;
-        Ok::<_, io::Error>(bytes)
-    };
-    let len = metadata.len();
-    let end = read(len.saturating_sub(FOOTER_LEN as u64), len)?;
-    let start = read(0, len.min(MAX_POINTER_LEN))?;
-    let footer =
-        Footer::of(&end).map_err(|why| in_place_of_a_table(&start, &end).unwrap_or(why))?;
-    let (index, range) = (footer.index, footer.index.range(len)?);
-    index.check(&read(range.start, range.end)?)?;
-    read(0, len)
+    if fs::metadata(path)?.is_file() { fs::read(path) } else { Err(corrupt("not a regular file")) }
 }
 
 impl<'a> Table<'a> {
@@ -114,20 +93,22 @@ impl Footer {
                 (BlockHandle::decode(&mut handles)?, BlockHandle::decode(&mut handles)?);
             (magic == MAGIC.to_le_bytes()).then_some(Self { metaindex, index })
         };
-        read().ok_or_else(|| corrupt("not a LevelDB table, or a truncated one"))
+        read().ok_or_else(|| corrupt(in_place_of_a_table(file)))
     }
 }
 
 /// What a file is that has no footer of LevelDB's, if its first or its last bytes tell.
-fn in_place_of_a_table(start: &[u8], end: &[u8]) -> Option<io::Error> {
-    if end.ends_with(&ROCKSDB_MAGIC.to_le_bytes()) {
-        return Some(corrupt("a table of RocksDB, not of LevelDB"));
-    }
+fn in_place_of_a_table(file: &[u8]) -> &'static str {
     // git-annex has a path in place of the file.
-    let text = String::from_utf8_lossy(start);
-    let is_pointer = (start.len() as u64) < MAX_POINTER_LEN
-        && (text.starts_with("version https://git-lfs") || text.contains("annex/objects/"));
-    is_pointer.then(|| corrupt("a pointer to a file that git-lfs or git-annex has not fetched"))
+    let is_pointer =
+        |text: &str| text.starts_with("version https://git-lfs") || text.contains("annex/objects/");
+    if file.ends_with(&ROCKSDB_MAGIC.to_le_bytes()) {
+        "a table of RocksDB, not of LevelDB"
+    } else if file.len() < 1_000 && is_pointer(&String::from_utf8_lossy(file)) {
+        "a pointer to a file that git-lfs or git-annex has not fetched"
+    } else {
+        "not a LevelDB table, or a truncated one"
+    }
 }
 
 fn corrupt(why: impl Into<String>) -> io::Error {

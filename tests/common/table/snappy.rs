@@ -7,50 +7,44 @@
 
 use super::coding::read_varint32;
 
-pub(super) fn decompress(mut input: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let stated = read_varint32(&mut input).ok_or("its length is corrupt")?;
+pub(super) fn decompress(mut input: &[u8]) -> Option<Vec<u8>> {
+    let stated = read_varint32(&mut input)?;
     let mut output = Vec::new();
     while let Some((&tag, rest)) = input.split_first() {
         input = rest;
         append(&mut output, tag, &mut input)?;
         if output.len() > stated {
-            return Err("it is longer than its stated length");
+            return None;
         }
     }
-    if output.len() < stated {
-        return Err("it is shorter than its stated length");
-    }
-    Ok(output)
+    (output.len() == stated).then_some(output)
 }
 
 /// Appends what an element yields. Its tag's lower two bits give the kind, the others a length.
-fn append(output: &mut Vec<u8>, tag: u8, input: &mut &[u8]) -> Result<(), &'static str> {
-    const ENDS: &str = "it ends within a literal or a copy";
-    const OUTSIDE: &str = "a copy reaches back before the start";
+fn append(output: &mut Vec<u8>, tag: u8, input: &mut &[u8]) -> Option<()> {
     let upper = usize::from(tag >> 2);
     let (len, offset) = match tag & 3 {
         0 => {
             // 60 to 63 mean that the length is in the next 1 to 4 bytes.
             let len_less_one = match upper.checked_sub(59) {
                 None | Some(0) => upper,
-                Some(num_bytes) => read_number(input, num_bytes).ok_or(ENDS)?,
+                Some(num_bytes) => read_number(input, num_bytes)?,
             };
-            let len = len_less_one.checked_add(1).ok_or(ENDS)?;
-            let (bytes, rest) = input.split_at_checked(len).ok_or(ENDS)?;
+            let (bytes, rest) = input.split_at_checked(len_less_one.checked_add(1)?)?;
             *input = rest;
             output.extend_from_slice(bytes);
-            return Ok(());
+            return Some(());
         }
-        1 => ((upper & 7) + 4, read_number(input, 1).map(|low| upper >> 3 << 8 | low)),
-        2 => (upper + 1, read_number(input, 2)),
-        _ => (upper + 1, read_number(input, 4)),
+        1 => ((upper & 7) + 4, upper >> 3 << 8 | read_number(input, 1)?),
+        2 => (upper + 1, read_number(input, 2)?),
+        _ => (upper + 1, read_number(input, 4)?),
     };
-    let start = output.len().checked_sub(offset.ok_or(ENDS)?).ok_or(OUTSIDE)?;
+    let start = output.len().checked_sub(offset)?;
     // A copy that overlaps its own output repeats it; none starts at its end.
     for i in start..start + len {
-        output.push(*output.get(i).ok_or(OUTSIDE)?);
+        output.push(*output.get(i)?);
     }
-    Ok(())
+    Some(())
 }
 
 /// A little-endian number of up to 4 bytes.

@@ -124,9 +124,3 @@ pub fn drawn(seed: u64) -> impl FnMut(usize) -> usize {
     let mut words = random::words(seed);
     move |end| usize::try_from(words.next().expect("endless") >> 32).expect("32 bits") % end
 }
-
-/// Random numbers from `low` to `high`, with all orders of magnitude equally likely.
-#[expect(clippy::cast_precision_loss, reason = "random")]
-pub fn log_uniform(low: f64, high: f64, seed: u64) -> impl Iterator<Item = f64> {
-    random::words(seed).map(move |word| low * (high / low).powf((word >> 32) as f64 / 4294967296.0))
-}

@@ -160,9 +160,7 @@ fn compile(name: &str, options: &[&str]) -> Result<PathBuf, String> {
 /// The message that says what to install, with the line that says what failed.
 fn missing(compiler: &OsStr, errors: &str) -> String {
     let is_cause = |line: &&str| line.contains("error:") || line.contains("cannot find");
-    format!(
-        "needs g++ and LevelDB's library: apt-get install g++ libleveldb-dev ({}: {})",
-        Path::new(compiler).display(),
-        errors.lines().find(is_cause).unwrap_or(errors.trim_end())
-    )
+    let cause = errors.lines().find(is_cause).unwrap_or(errors.trim_end());
+    let needs = "needs g++ and LevelDB's library: apt-get install g++ libleveldb-dev";
+    format!("{needs} ({}: {cause})", Path::new(compiler).display())
 }

@@ -120,60 +120,46 @@ pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     true
 }
 
-/// `FilterBlockBuilder`, whose policy is a function from keys to a filter, with any
+/// A data block's offset, and its keys.
+pub type DataBlock = (u64, Vec<Vec<u8>>);
+
+/// The calls of `FilterBlockBuilder`, whose policy is a function from keys to a filter, with any
 /// `kFilterBaseLg`.
-pub struct FilterBlockBuilder<F> {
-    create_filter: F,
+pub fn filter_block(
+    create_filter: impl Fn(&[Vec<u8>]) -> Vec<u8>,
     base_lg: u8,
-    keys: Vec<Vec<u8>>,
-    result: Vec<u8>,
-    filter_offsets: Vec<u32>,
-}
-
-impl<F: Fn(&[Vec<u8>]) -> Vec<u8>> FilterBlockBuilder<F> {
-    pub fn with_base_lg(create_filter: F, base_lg: u8) -> Self {
-        Self {
-            create_filter,
-            base_lg,
-            keys: Vec::new(),
-            result: Vec::new(),
-            filter_offsets: Vec::new(),
-        }
-    }
-
-    pub fn start_block(&mut self, block_offset: u64) {
-        let filter_index = block_offset / (1 << self.base_lg);
-        assert!(filter_index >= self.filter_offsets.len() as u64);
-        while filter_index > self.filter_offsets.len() as u64 {
-            self.generate_filter();
-        }
-    }
-
-    pub fn add_key(&mut self, key: &[u8]) {
-        self.keys.push(key.to_vec());
-    }
-
-    pub fn finish(mut self) -> Vec<u8> {
-        if !self.keys.is_empty() {
-            self.generate_filter();
-        }
-        let array_offset = self.result.len() as u32;
-        for i in 0..self.filter_offsets.len() {
-            self.result.extend(self.filter_offsets[i].to_le_bytes());
-        }
-        self.result.extend(array_offset.to_le_bytes());
-        self.result.push(self.base_lg);
-        self.result
-    }
-
-    fn generate_filter(&mut self) {
-        self.filter_offsets.push(self.result.len() as u32);
-        if self.keys.is_empty() {
+    blocks: &[DataBlock],
+) -> Vec<u8> {
+    let (mut result, mut filter_offsets, mut keys) = (vec![], vec![], vec![]);
+    let generate_filter = |result: &mut Vec<u8>, offsets: &mut Vec<u32>, keys: &mut Vec<_>| {
+        offsets.push(result.len() as u32);
+        if keys.is_empty() {
             return;
         }
-        self.result.extend((self.create_filter)(&self.keys));
-        self.keys.clear();
+        result.extend(create_filter(keys));
+        keys.clear();
+    };
+    for (block_offset, keys_of_block) in blocks {
+        let filter_index = block_offset / (1 << base_lg);
+        assert!(filter_index >= filter_offsets.len() as u64);
+        while filter_index > filter_offsets.len() as u64 {
+            generate_filter(&mut result, &mut filter_offsets, &mut keys);
+        }
+        keys.extend_from_slice(keys_of_block);
     }
+    if !keys.is_empty() {
+        generate_filter(&mut result, &mut filter_offsets, &mut keys);
+    }
+    finish(result, &filter_offsets, base_lg)
+}
+
+fn finish(mut result: Vec<u8>, filter_offsets: &[u32], base_lg: u8) -> Vec<u8> {
+    let array_offset = result.len() as u32;
+    for offset in filter_offsets.iter().chain([&array_offset]) {
+        result.extend(offset.to_le_bytes());
+    }
+    result.push(base_lg);
+    result
 }
 
 /// The filter that `FilterBlockReader` gives to its policy; `None` if it answers `true` without.
@@ -310,10 +296,5 @@ pub fn long_ranges_block(
         let hashes: Vec<u32> = keys.iter().map(|key| key.1).collect();
         filters.extend(create_filter(&hashes, room));
     }
-    let array_offset = filters.len() as u32;
-    for offset in offsets.into_iter().chain([array_offset]) {
-        filters.extend(offset.to_le_bytes());
-    }
-    filters.push(base_lg);
-    filters
+    finish(filters, &offsets, base_lg)
 }

@@ -1,9 +1,7 @@
 //! Kinds of real keys, and the rates at which filters match absent keys that lie between present
 //! ones: an engine asks filters about hardly any others.
 
-use leveldb_filter::{
-    BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, HashPolicy, bloom_hash,
-};
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, bloom_hash};
 
 use crate::common::random::words;
 
@@ -229,9 +227,7 @@ impl Run {
 
     /// The share of the absent keys that a filter of the present ones matches.
     pub(crate) fn rate(&self, policy: BloomFilterPolicy) -> f64 {
-        let mut bytes = Vec::new();
-        policy.create_filter_of_hashes(&self.present, &mut bytes);
-        self.rate_of(&BloomFilter::new(bytes).expect("1 to 30 probes"))
+        self.rate_with(policy.shape(self.present.len()))
     }
 
     /// The same for a filter of this length and number of probes.
@@ -240,10 +236,6 @@ impl Run {
         for &hash in &self.present {
             filter.insert_hash(hash);
         }
-        self.rate_of(&filter)
-    }
-
-    fn rate_of(&self, filter: &BloomFilter) -> f64 {
         let mut matches = vec![false; self.absent.len()];
         filter.hashes_may_match(&self.absent, &mut matches);
         share(matches.iter().filter(|&&matches| matches).count(), self.absent.len())

@@ -23,18 +23,11 @@ mod figure;
 mod filter_blocks;
 mod grids;
 mod kinds;
-mod levels;
 mod numbers;
 mod sizes;
 mod tables;
 
-const USAGE: &str = "usage: accuracy [--write FILE.md | --rare]";
-const HELP: [&str; 3] = [
-    "Prints tests/accuracy.md but for its last section",
-    "  --write FILE.md  replaces these sections of the file, and draws accuracy.svg",
-    "  --rare           prints only the last section, a search of some minutes",
-];
-
+const USAGE: &str = "usage: accuracy [--write FILE.md | --rare], see tests/accuracy.md";
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 /// LevelDB's filters, and the tuned ones of as many bits per key.
@@ -66,12 +59,11 @@ const SECTIONS: [fn() -> String; 9] = [
     sizes::few_keys,
     sizes::bits_per_key,
     sizes::large,
-    levels_and_method,
+    method,
 ];
 
-fn levels_and_method() -> String {
-    levels::table()
-        + "\n
+fn method() -> String {
+    "
 ## How it measures
 
 **The sample.** A run is a sequence of successive numbers, which starts at a random number of 8 to \
@@ -88,6 +80,7 @@ eight in ten of their rates lie in the shaded area. Up to 40 keys, tuned filters
 replaces all sections but the last in this file, and draws the figure. Random numbers have fixed \
 seeds, so every x86-64 Linux prints the same figures. On other systems the microseconds may \
 differ, because their logarithm may be rounded differently."
+        .to_owned()
 }
 
 fn main() -> ExitCode {
@@ -96,7 +89,6 @@ fn main() -> ExitCode {
         [] => report(),
         [option, path] if option == "--write" => write(path.as_ref()),
         [arg] if arg == "--rare" => print(&[numbers::rare()]),
-        [arg] if arg == "-h" || arg == "--help" => print(&[USAGE]).and_then(|()| print(&HELP)),
         _ => Err(USAGE.into()),
     })
 }

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use crate::common::random;
 use crate::common::table::read_file;
-use crate::common::terminal::{Progress, grouped, printable};
+use crate::common::terminal::{grouped, printable};
 use crate::figures::{Figures, Leveldb};
 use crate::table::{Facts, Filters};
 
@@ -24,22 +24,19 @@ pub(crate) struct Report {
     /// What is compared with this crate's filters.
     leveldb: BTreeSet<Leveldb>,
     figures: Figures,
-    num_read: usize,
     faults: Vec<String>,
 }
 
 impl Report {
     /// Reads all tables of these paths, one at a time.
     pub(crate) fn of(paths: &[PathBuf]) -> Self {
-        let (mut report, progress) = (Self::default(), Progress::start());
-        let mut words = random::words(1);
+        let (mut report, mut words) = (Self::default(), random::words(1));
         for path in paths {
             let tables = tables(path).unwrap_or_else(|why| {
                 report.faults.push(notice(path, &why));
                 Vec::new()
             });
             for table in tables {
-                progress.show(&format!("{} tables read", grouped(report.num_read)));
                 match read_file(&table).and_then(|file| Facts::of(&file, &mut words)) {
                     Ok(facts) => report.add(&table, facts),
                     Err(why) => report.faults.push(notice(&table, &why)),
@@ -55,7 +52,6 @@ impl Report {
     }
 
     fn add(&mut self, path: &Path, facts: Facts) {
-        self.num_read += 1;
         self.num_entries.entry(facts.filters).or_default().push(facts.num_entries);
         self.faults.extend(facts.faults.iter().map(|fault| notice(path, fault)));
         if facts.figures.num_absent > 0 {

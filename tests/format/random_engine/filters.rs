@@ -39,8 +39,11 @@ impl Engine {
             let (block, after) = rest.split_at(rest.len().min(1 + (self.below)(max_entries)));
             rest = after;
             index.insert(block[block.len() - 1].0.clone(), offset);
-            let keys = self.filter_keys(block).into_iter();
-            blocks.push((offset, keys.map(|forms| forms[self.built_by].clone()).collect()));
+            let built_by = self.built_by;
+            let key = |((user_key, sequence), kind): &(InternalKey, u64)| {
+                self.forms(user_key, sequence.0, *kind)[built_by].clone()
+            };
+            blocks.push((offset, block.iter().map(key).collect()));
             offset += of_any_magnitude(max_len, &mut self.below) as u64 + 5;
             if (self.below)(4) == 0 {
                 // Where a range begins, or a byte before.
@@ -56,32 +59,10 @@ impl Engine {
             self.builder.clear();
         }
         add(&mut self.builder, &blocks);
-        let (len, num_keys) = (self.builder.finished_len(), self.builder.num_pending_keys());
         let filter_block = self.builder.finish();
-        let mut new_builder = self.new_builder.clone();
-        add(&mut new_builder, &blocks);
-        assert!(filter_block == new_builder.finish(), "other tables change this one's filters");
-
         let reader = FilterBlockReader::new(&self.policies[0], &filter_block);
         for offset in index.values() {
             assert_ne!(reader.filter(*offset).expect("a filter"), b"");
-        }
-        // Long ranges build all filters at the end.
-        let base_lg = self.base_lg.unwrap_or(63);
-        let last_range = blocks[blocks.len() - 1].0 >> base_lg;
-        let pending = blocks.iter().filter(|(offset, _)| offset >> base_lg == last_range);
-        let pending: Vec<_> = pending.flat_map(|(_, keys)| keys).collect();
-        let min_len = if self.hashes_prefixes { PREFIX_LEN } else { 0 } + 8 * self.built_by;
-        let has_hashes = pending.iter().any(|key| key.len() >= min_len);
-        let filter_len = match num_keys {
-            0 if pending.is_empty() => 0,
-            0 => 13,
-            _ => self.bloom.shape(num_keys).filter_len() + 4,
-        };
-        assert_eq!(num_keys > 0, has_hashes, "pending hashes are foretold");
-        if self.base_lg.is_some() {
-            let foretold = len + filter_len;
-            assert_eq!(filter_block.len(), foretold, "the block's length, then what was foretold");
         }
         self.tables.push(Table { entries, index, filter_block });
     }
@@ -94,12 +75,11 @@ impl Engine {
             keys.push((self.any_user_key(max), Reverse((self.below)(keys.len()) as u64)));
         }
         keys.sort();
-        let may_seek = self.hashes_prefixes || self.adds_prefixes;
         let lookup = |key: InternalKey| {
-            let prefix = key.0.get(..PREFIX_LEN).filter(|_| may_seek && (self.below)(4) == 0);
+            let seeks = self.hashes_prefixes && (self.below)(4) == 0;
+            let prefix = key.0.get(..PREFIX_LEN).filter(|_| seeks);
             let end = prefix.map_or(key.0.clone(), |prefix| [prefix, b"~"].concat());
-            let asked = prefix.filter(|_| self.adds_prefixes).unwrap_or(&key.0);
-            let asked = self.forms(asked, key.1.0, 1);
+            let asked = self.forms(&key.0, key.1.0, 1);
             Lookup { asked, range: key..=(end, Reverse(0)) }
         };
         keys.into_iter().map(lookup).collect()
@@ -136,8 +116,8 @@ impl Engine {
     fn memtable_may_match(&mut self, lookups: &[Lookup]) -> Vec<bool> {
         let shape = self.bloom.shape(1_000);
         let (atomic, mut filter) = (AtomicBloomFilter::new(shape), BloomFilter::empty(shape));
-        let entries: Vec<_> = self.memtable.clone().into_iter().collect();
-        for [user_key, _] in self.filter_keys(&entries) {
+        for ((user_key, sequence), kind) in self.memtable.clone() {
+            let [user_key, _] = self.forms(&user_key, sequence.0, kind);
             let key = FilterKey::new(&self.policies[0], &user_key);
             let matched = atomic.insert(&key);
             assert!(matched == filter.insert(&key) && (matched || key.hash().is_some()));
