@@ -8,6 +8,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
 use leveldb_filter::{
     BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash, FilterPolicy, bloom_hash,
+    bloom_hashes,
 };
 
 use crate::KEY_LENS;
@@ -36,6 +37,21 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     bench_by_keys(criterion);
     bench_by_probes(criterion);
     bench_batches(criterion);
+    bench_scattered(criterion);
+}
+
+/// Keys that lie in memory in another order, most of them in no cache.
+fn bench_scattered(criterion: &mut Criterion) {
+    let num_keys = 2_000_000;
+    let keys = LazyCell::new(|| Keys::new(num_keys, KeyLen::Mixed, 1));
+    let keys = LazyCell::new(|| spread(&keys.slices(), num_keys));
+    let mut group = crate::group(criterion, "scattered keys");
+    group.throughput(Throughput::Elements(num_keys as u64));
+    let mut hashes = vec![BloomHash::default(); num_keys];
+    group.bench_function("hashes", |bencher| {
+        let keys: &[&[u8]] = &keys;
+        bencher.iter(|| bloom_hashes(keys, &mut hashes));
+    });
 }
 
 /// Single lookups in filters that are about half full.
