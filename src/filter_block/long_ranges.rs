@@ -6,8 +6,9 @@
 //! integers. So filters have many keys, unless a sample of the keys has too many equal hashes.
 //!
 //! The constants were fitted to 25 kinds of keys, with a half or nine tenths of them present and
-//! values of 0 to 1,000 bytes. Half or twice as much would do for most kinds. What each is for, the
-//! comments say by the worst kind: the share of absent keys that match, in per cent.
+//! values of 0 to 1,000 bytes. Most kinds are as good with the other values that the comments name.
+//! These tell what the kind that suffers most then has: the share of absent keys that match, in per
+//! cent.
 
 use alloc::vec::Vec;
 

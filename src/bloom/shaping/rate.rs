@@ -31,10 +31,11 @@ impl BloomFilterShape {
     /// This tells whether a filter is overfull: compare the rate of the keys that it has with the
     /// rate of the keys that it was made for. It is 0 without keys, and 1 without probes.
     ///
-    /// For tuned shapes of 6 to 16 bits per key and 40 keys or more, the rate is within 6% if the
+    /// For tuned shapes of 6 to 16 bits per key and 40 keys or more, the rate is within some 6% if the
     /// filter has as many keys as it was made for, or up to four times as many, and within a quarter
-    /// if it is half full. For tuned shapes of fewer keys it is up to 1.7 times too high. For LevelDB's
-    /// shapes it can be several times too low, at bad lengths such as 65,535 bytes and for few keys.
+    /// if it is half full. For tuned shapes of fewer keys it is up to 1.7 times too high. For
+    /// LevelDB's shapes it can be several times too low, at bad lengths such as 65,535 bytes and for
+    /// few keys.
     ///
     /// **Keys that hold numbers match more often.** If they have LevelDB's hash, a million keys such as
     /// `example.com/abc/10000000` have seven times the rate, because [many hashes are
