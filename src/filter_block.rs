@@ -11,7 +11,7 @@ use core::ops::Range;
 use core::{fmt, mem};
 
 use self::keys::Keys;
-use self::long_ranges::DataBlock;
+use self::long_ranges::DataBlocks;
 pub use self::reader::FilterBlockReader;
 use crate::{BloomFilterPolicy, FilterPolicy};
 
@@ -45,15 +45,9 @@ use crate::{BloomFilterPolicy, FilterPolicy};
 #[derive(Clone)]
 pub struct FilterBlockBuilder<P = BloomFilterPolicy> {
     policy: P,
-    /// `None` for long ranges, which `finish` chooses.
-    base_lg: Option<u8>,
+    ranges: Ranges,
     /// The keys without a filter.
     keys: Keys,
-    /// Whether entries were added since the last filter, or with long ranges to this data block.
-    has_entries: bool,
-    /// Of long ranges: the current data block's offset, and the data blocks with entries.
-    block_offset: u64,
-    blocks: Vec<DataBlock>,
     /// Empty between calls. The policy appends to it, not to `result`, so that a policy that
     /// replaces what it is given destroys no finished filter.
     filter: Vec<u8>,
@@ -63,6 +57,15 @@ pub struct FilterBlockBuilder<P = BloomFilterPolicy> {
     filter_offsets: Vec<u32>,
     /// Set during each call, and still set after a call that panicked.
     is_poisoned: bool,
+}
+
+/// How much of the file each filter covers.
+#[derive(Clone)]
+enum Ranges {
+    /// 2<sup>`base_lg`</sup> bytes, and whether entries were added since the last filter.
+    Fixed { base_lg: u8, has_entries: bool },
+    /// What `finish` chooses by the table's data blocks.
+    Long(DataBlocks),
 }
 
 /// LevelDB's 2 KiB.
@@ -86,9 +89,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub const fn with_base_lg(policy: P, base_lg: u8) -> Self {
         assert!(base_lg < 64, "FilterBlockBuilder::with_base_lg: base_lg must be at most 63");
-        let mut builder = Self::with_long_ranges(policy);
-        builder.base_lg = Some(base_lg);
-        builder
+        Self::with_ranges(policy, Ranges::Fixed { base_lg, has_entries: false })
     }
 
     /// Creates a builder with fewer and larger filters than LevelDB's. Recommended, with a
@@ -96,14 +97,17 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// LevelDB builds a filter for each 2 KiB of the file, which may be two keys, and its hash makes
     /// small filters bad for keys that count up. Here [`finish`](Self::finish) chooses one range for
-    /// the whole table, from all of its keys:
+    /// the whole table, from all of its keys. At worst, the ranges are LevelDB's, and the filters as
+    /// long as LevelDB's.
     ///
     /// - **Range.** Filters have 2,000 keys or more on average, or a table has one filter. Some keys
-    ///   have equal hashes, which no filter can tell apart. If too many of a sample would share a
-    ///   filter, one in 256, the range becomes shorter, down to 100 keys on average.
-    /// - **Room.** A filter of few keys is as long as a filter of eight times as many, up to 2,000,
-    ///   because short filters match most keys that count up. If the table has several filters,
-    ///   their room takes at most what LevelDB's additional offsets would, at 10 bits per key.
+    ///   have equal hashes, which no filter can tell apart. So if more than 1 in 128 of any 2,000
+    ///   successive keys share a filter with another key of their hash, the range becomes shorter,
+    ///   until it parts them.
+    /// - **Room.** A filter of few keys is as long as a filter of eight times as many, but of at least
+    ///   40 and at most 2,000, because short filters match most keys that count up. If the table has
+    ///   several filters, their room takes at most what LevelDB's additional offsets would, at 10
+    ///   bits per key.
     /// - **Versions.** Successive keys with the same hash count once in a filter, for example all
     ///   versions of a user key in a table of [internal keys](crate::InternalKeyPolicy). Add each
     ///   version all the same, because a range that begins between two versions needs the key.
@@ -111,18 +115,25 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   answers at every offset, also for an engine that [leaves out
     ///   `start_block`](crate::recipes::one_filter_per_table).
     ///
+    /// The builder sees the present keys only. If keys with equal hashes are stored in runs with
+    /// gaps, or every second or third of them, no two of the present keys have equal hashes, but
+    /// those between have the hashes of present keys, and up to two in five of them match.
+    /// [Another hash](crate::recipes::hashes_of_your_own) mends that.
+    ///
     /// Until `finish`, a table takes 4 bytes of memory per key and 24 per data block, or three times
-    /// as much while the vectors grow. A policy without [hashes](FilterPolicy::by_hash) keeps its
-    /// keys so long, counts repeated keys each time, and has neither room nor shorter ranges.
+    /// as much while the vectors grow; `finish` takes up to 32 more per key of the fullest filter. A
+    /// policy without [hashes](FilterPolicy::by_hash) keeps its keys so long, counts repeated keys
+    /// each time, and has neither room nor shorter ranges.
     #[must_use]
     pub const fn with_long_ranges(policy: P) -> Self {
+        Self::with_ranges(policy, Ranges::Long(DataBlocks::new()))
+    }
+
+    const fn with_ranges(policy: P, ranges: Ranges) -> Self {
         Self {
             policy,
-            base_lg: None,
+            ranges,
             keys: Keys::new(),
-            has_entries: false,
-            block_offset: 0,
-            blocks: Vec::new(),
             filter: Vec::new(),
             result: Vec::new(),
             filter_offsets: Vec::new(),
@@ -164,26 +175,22 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[inline]
     pub fn start_block(&mut self, block_offset: u64) {
         self.enter();
-        if let Some(base_lg) = self.base_lg {
-            let filter_index = usize::try_from(block_offset >> base_lg).expect(OVERFLOW);
-            let num_filters = self.filter_offsets.len();
-            assert!(
-                filter_index >= num_filters,
-                "FilterBlockBuilder::start_block: block offset {block_offset} belongs to filter \
-                 {filter_index}, which is already written (filters so far: {num_filters})"
-            );
-            if filter_index > num_filters {
-                self.generate_pending_filter();
-                self.start_filter(filter_index);
+        match &mut self.ranges {
+            Ranges::Long(blocks) => blocks.start(block_offset),
+            Ranges::Fixed { base_lg, .. } => {
+                let filter_index = usize::try_from(block_offset >> *base_lg).expect(OVERFLOW);
+                let num_filters = self.filter_offsets.len();
+                assert!(
+                    filter_index >= num_filters,
+                    "FilterBlockBuilder::start_block: block offset {block_offset} belongs to \
+                     filter {filter_index}, which is already written (filters so far: \
+                     {num_filters})"
+                );
+                if filter_index > num_filters {
+                    self.generate_pending_filter();
+                    self.start_filter(filter_index);
+                }
             }
-        } else {
-            let last = mem::replace(&mut self.block_offset, block_offset);
-            assert!(
-                block_offset >= last,
-                "FilterBlockBuilder::start_block: block offset {block_offset} is below the last \
-                 data block's, {last}"
-            );
-            self.has_entries &= block_offset == last;
         }
         self.is_poisoned = false;
     }
@@ -201,65 +208,48 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[doc(alias = "tombstone")]
     pub fn add_key(&mut self, key: &[u8]) {
         self.enter();
-        let has_long_ranges = self.base_lg.is_none();
-        if !mem::replace(&mut self.has_entries, true) && has_long_ranges {
-            self.add_block();
-        }
-        // LevelDB's own ranges count each version of a key.
-        if self.keys.add(&self.policy, key, has_long_ranges) {
-            long_ranges::repeat_last_key(&mut self.blocks, self.keys.len());
+        match &mut self.ranges {
+            Ranges::Fixed { has_entries, .. } => {
+                *has_entries = true;
+                self.keys.add(&self.policy, key);
+            }
+            Ranges::Long(blocks) => blocks.add_entry(self.keys.add_once(&self.policy, key)),
         }
         self.is_poisoned = false;
     }
 
-    /// Returns the length in bytes of the filter block without the [pending
-    /// keys](Self::num_pending_keys): 5 with long ranges, until `finish`. Takes constant time.
+    /// Returns the length in bytes that the filter block would have if it were finished now, for an
+    /// engine that limits the size of tables. Takes constant time.
     ///
-    /// An engine that limits the size of tables adds the pending keys' filter. In LevelDB's ranges
-    /// that is one filter with its offset. Long ranges are yet to be chosen, so this estimates them,
-    /// with the room of few keys. Where keys have equal hashes, the block can be as long as LevelDB's.
+    /// `bits_per_key` is the policy's. In LevelDB's ranges, the length is exact for
+    /// [`BloomFilterPolicy::new`](crate::BloomFilterPolicy::new). For other policies and in long
+    /// ranges, which are yet to be chosen, it is an estimate.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
-    /// let policy = BloomFilterPolicy::new(10).tuned();
-    /// let mut leveldb = FilterBlockBuilder::new(policy);
-    /// let mut long = FilterBlockBuilder::with_long_ranges(policy);
+    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
     /// for key in (0..3_000_u64).map(u64::to_be_bytes) {
-    ///     leveldb.add_key(&key);
-    ///     long.add_key(&key);
+    ///     builder.add_key(&key);
     /// }
-    /// let filter_len = policy.shape(leveldb.num_pending_keys()).filter_len();
-    /// let exact = leveldb.finished_len() + filter_len + 4;
-    /// let num_keys = long.num_pending_keys();
-    /// let estimate = long.finished_len() + num_keys.max((8 * num_keys).min(2_000)) * 10 / 8; // bits
-    /// assert_eq!(leveldb.finish().len(), exact);
-    /// assert!(long.finish().len().abs_diff(estimate) < 50);
+    /// let estimated_len = builder.estimated_len(10);
+    /// assert_eq!(builder.finish().len(), estimated_len);
     /// ```
     ///
     /// # Panics
     ///
     /// If an earlier call panicked.
     #[must_use]
-    pub fn finished_len(&self) -> usize {
+    pub fn estimated_len(&self, bits_per_key: u32) -> usize {
         assert!(!self.is_poisoned, "{POISONED}");
-        self.result.len() + self.filter_offsets.len() * 4 + 5
-    }
-
-    /// Returns how many keys wait for a filter, which is all keys of the table with long ranges.
-    /// Takes constant time.
-    ///
-    /// With [long ranges](Self::with_long_ranges), successive keys with the same hash count once. A
-    /// key for which the policy has [no hash](crate::HashPolicy::key_hash) does not count. If no
-    /// other key is pending, the number is 0, but there will still be a filter, which for Bloom
-    /// filters takes 13 bytes with its offset.
-    ///
-    /// # Panics
-    ///
-    /// If an earlier call panicked.
-    #[must_use]
-    pub fn num_pending_keys(&self) -> usize {
-        assert!(!self.is_poisoned, "{POISONED}");
-        self.keys.len()
+        let num_keys = self.keys.len();
+        let (num_filters, counted) = match &self.ranges {
+            Ranges::Fixed { has_entries, .. } => (usize::from(*has_entries), num_keys),
+            Ranges::Long(blocks) => blocks.estimate(num_keys),
+        };
+        // Of all pending filters: at least 64 bits, with a byte and an offset of 4 bytes each.
+        let num_bits = counted.saturating_mul(bits_per_key as usize).max(64 * num_filters);
+        let finished = self.result.len() + self.filter_offsets.len() * 4 + 5;
+        finished + num_bits.div_ceil(8) + num_filters * 5
     }
 
     /// Returns the policy that builds the filters.
@@ -271,10 +261,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Drops all keys and filters of an unfinished table, for example because writing it failed. The
     /// builder is then ready for the next table, even if a call has panicked.
     pub fn clear(&mut self) {
+        match &mut self.ranges {
+            Ranges::Fixed { has_entries, .. } => *has_entries = false,
+            Ranges::Long(blocks) => blocks.clear(),
+        }
         self.keys.clear();
-        self.has_entries = false;
-        self.block_offset = 0;
-        self.blocks.clear();
         self.filter.clear();
         self.result.clear();
         self.filter_offsets.clear();
@@ -304,8 +295,18 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.enter();
-        let base_lg = self.base_lg.unwrap_or_else(|| self.generate_long_ranges());
-        self.generate_pending_filter();
+        let base_lg = match self.ranges {
+            Ranges::Fixed { base_lg, .. } => {
+                self.generate_pending_filter();
+                base_lg
+            }
+            Ranges::Long(ref mut blocks) => {
+                let blocks = mem::take(blocks);
+                let base_lg = self.generate_long_ranges(&blocks);
+                self.ranges = Ranges::Long(blocks); // so that the next table has its memory
+                base_lg
+            }
+        };
         let array_offset = self.next_offset();
         let mut block = mem::take(&mut self.result);
         block.reserve_exact(self.filter_offsets.len() * 4 + 5);
@@ -317,39 +318,30 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         block
     }
 
-    #[inline(never)] // Inlined, it makes `add_key` take half as long again for every key.
-    fn add_block(&mut self) {
-        let (offset, num_before) = (self.block_offset, self.keys.len());
-        self.blocks.push(DataBlock { offset, num_before, repeats_last: false });
-    }
-
     fn enter(&mut self) {
         assert!(!mem::replace(&mut self.is_poisoned, true), "{POISONED}");
     }
 
-    /// Builds the filters of all keys, and returns the range that was chosen for them.
-    fn generate_long_ranges(&mut self) -> u8 {
-        let (blocks, num_keys) = (mem::take(&mut self.blocks), self.keys.len());
-        let base_lg = long_ranges::choose_base_lg(&blocks, num_keys, self.keys.hashes());
-        let mut ranges =
-            blocks.chunk_by(|a, b| a.offset >> base_lg == b.offset >> base_lg).peekable();
-        while let Some(range) = ranges.next() {
-            let start = long_ranges::first_key(range);
-            let end = ranges.peek().map_or(num_keys, |next| next[0].num_before);
-            self.start_filter(usize::try_from(range[0].offset >> base_lg).expect(OVERFLOW));
-            self.generate_filter(start..end, long_ranges::min_keys(end - start, base_lg));
-        }
-        self.has_entries = false;
-        self.blocks = blocks;
-        base_lg
-    }
-
     /// Builds the filter of the entries since the last filter, if there are any.
     fn generate_pending_filter(&mut self) {
-        if mem::take(&mut self.has_entries) {
-            self.generate_filter(0..self.keys.len(), 0);
-            self.keys.clear();
+        if let Ranges::Fixed { has_entries, .. } = &mut self.ranges {
+            if mem::take(has_entries) {
+                self.generate_filter(0..self.keys.len(), None);
+                self.keys.clear();
+            }
         }
+    }
+
+    /// Builds the filters of all keys, and returns the range that was chosen for them.
+    fn generate_long_ranges(&mut self, blocks: &DataBlocks) -> u8 {
+        let base_lg = blocks.choose_base_lg(self.keys.len(), self.keys.hashes());
+        for range in blocks.ranges(base_lg) {
+            let keys = long_ranges::keys_of(range);
+            let room = long_ranges::room(keys.len(), base_lg);
+            self.start_filter(usize::try_from(range[0].offset >> base_lg).expect(OVERFLOW));
+            self.generate_filter(keys, Some(room));
+        }
+        base_lg
     }
 
     /// Adds empty filters of the ranges up to this one, in which no data block starts.
@@ -359,9 +351,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filter_offsets.resize(filter_index, offset);
     }
 
-    fn generate_filter(&mut self, keys: Range<usize>, min_keys: usize) {
+    fn generate_filter(&mut self, keys: Range<usize>, room: Option<usize>) {
         let offset = self.next_offset();
-        self.keys.create_filter(&self.policy, keys, min_keys, &mut self.filter);
+        self.keys.create_filter(&self.policy, keys, room, &mut self.filter);
         if self.result.is_empty() {
             // Without a copy, because a table may have only one, large filter.
             mem::swap(&mut self.result, &mut self.filter);
@@ -380,9 +372,13 @@ const OVERFLOW: &str = "FilterBlockBuilder::start_block: capacity overflow, too 
 
 impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base_lg = match self.ranges {
+            Ranges::Fixed { base_lg, .. } => Some(base_lg),
+            Ranges::Long(_) => None,
+        };
         f.debug_struct("FilterBlockBuilder")
             .field("policy", &self.policy)
-            .field("base_lg", &self.base_lg)
+            .field("base_lg", &base_lg)
             .field("filters", &self.filter_offsets.len())
             .field("pending_keys", &self.keys.len())
             .finish_non_exhaustive()

@@ -6,6 +6,10 @@ use core::fmt;
 use crate::BloomHash;
 use crate::hash::assert_same_len;
 
+/// How many keys a good filter has: LevelDB's hash makes filters of fewer keys bad for keys that
+/// count up.
+pub(crate) const GOOD_NUM_KEYS: usize = 2_000;
+
 pub(crate) const BY_HASH_RULE: &str =
     "FilterPolicy::by_hash must return Some in every call, or None in every call";
 
@@ -124,14 +128,16 @@ pub trait HashPolicy: Send + Sync {
     /// filter. Bloom filters of no hashes are 8 zero bytes and the number of probes.
     fn create_filter_of_hashes(&self, hashes: &[BloomHash], dst: &mut Vec<u8>);
 
-    /// Appends a filter for keys with these hashes, as long as a filter of at least `min_keys`
-    /// keys, so that it matches fewer absent keys. Does what
-    /// [`create_filter_of_hashes`](Self::create_filter_of_hashes) does unless overridden, so a policy
-    /// need not know of room.
+    /// Appends a filter for keys with these hashes that has room: it is as long as one of
+    /// `min_keys` keys, or of as many as there are hashes, if they are more. So it matches fewer
+    /// absent keys. Does what [`create_filter_of_hashes`](Self::create_filter_of_hashes) does unless
+    /// overridden, so a policy need not know of room.
     ///
-    /// Builders of filter blocks call only this method: with 0 in LevelDB's ranges, and with up to
-    /// 2,000 in [long ranges](crate::FilterBlockBuilder::with_long_ranges). An override must append
-    /// what `create_filter_of_hashes` appends if there are no hashes, or at least `min_keys`.
+    /// [Long ranges](crate::FilterBlockBuilder::with_long_ranges) call this for every filter, with
+    /// a `min_keys` of up to 2,000. It takes the place of a least length that the policy has by
+    /// itself, such as that of [tuned](crate::BloomFilterPolicy::tuned) filters, because long ranges
+    /// know how much room the table can pay for. Without hashes, an override must append what
+    /// `create_filter_of_hashes` appends.
     fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
         _ = min_keys;
         self.create_filter_of_hashes(hashes, dst);

@@ -47,7 +47,7 @@
 //! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes::entries_of_a_table) |
 //! | have one filter for a table, without block offsets | [one filter per table](recipes::one_filter_per_table) |
 //! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
-//! | give up a table halfway, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`finished_len`](FilterBlockBuilder::finished_len) |
+//! | give up a table halfway, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`estimated_len`](FilterBlockBuilder::estimated_len) |
 //! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
 //! | look up many keys in many tables | [`FilterBlockReader::may_match_many`] |
 //! | find the bits per key for a false-positive rate, or for each level | [`BloomFilterPolicy::for_false_positive_rate`]; [bits per key](recipes::bits_per_key) |

@@ -196,7 +196,11 @@ impl BloomFilterPolicy {
     #[doc(alias("size", "capacity"))]
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {
-        let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
+        self.shape_with_room(num_keys, if self.is_tuned { shaping::MIN_KEYS } else { 0 })
+    }
+
+    fn shape_with_room(&self, num_keys: usize, room: usize) -> BloomFilterShape {
+        let num_keys = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys).max(room) };
         let shape = if self.is_tuned {
             shaping::tuned_shape(num_keys, self.millibits_per_key)
         } else {
@@ -254,7 +258,7 @@ impl HashPolicy for BloomFilterPolicy {
     }
 
     fn create_filter_with_room(&self, hashes: &[BloomHash], min_keys: usize, dst: &mut Vec<u8>) {
-        self.with_min_keys(min_keys).create_filter_of_hashes(hashes, dst);
+        create(self.shape_with_room(hashes.len(), min_keys), hashes, dst);
     }
 
     #[inline]

@@ -36,40 +36,47 @@ impl Keys {
         self.ends.clear();
     }
 
-    /// Adds a key, unless the policy has hashes but none for it. If `counts_once`, does not add a
-    /// hash that equals the last one, and returns `true` for it.
+    /// Adds a key, unless the policy has hashes but none for it.
     #[inline]
-    pub(super) fn add(
-        &mut self,
-        policy: &impl FilterPolicy,
-        key: &[u8],
-        counts_once: bool,
-    ) -> bool {
+    pub(super) fn add(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if let Some(policy) = policy.by_hash() {
-            let Some(hash) = policy.key_hash(key) else { return false };
-            if counts_once && self.hashes.last() == Some(&hash) {
-                return true;
-            }
-            self.hashes.push(hash);
+            self.hashes.extend(policy.key_hash(key));
         } else {
             self.bytes.extend_from_slice(key);
             self.ends.push(self.bytes.len());
         }
-        false
     }
 
-    /// Appends a filter of the keys in `range` to `dst`. A filter of hashes has room for
-    /// `min_keys` keys. Without any keys, the policy must have hashes.
+    /// Adds a key as [`add`](Self::add) does, but a hash that equals the last one counts once.
+    /// Returns where the key is, which is nowhere for a key without a hash.
+    #[inline]
+    pub(super) fn add_once(&mut self, policy: &impl FilterPolicy, key: &[u8]) -> Range<usize> {
+        let num_before = self.len();
+        self.add(policy, key);
+        if let [.., last, again] = self.hashes[..] {
+            if last == again {
+                self.hashes.pop();
+                return num_before - 1..num_before;
+            }
+        }
+        num_before..self.len()
+    }
+
+    /// Appends a filter of the keys in `range` to `dst`, of hashes with `room` if any is given.
+    /// Without any keys, the policy must have hashes.
     pub(super) fn create_filter(
         &self,
         policy: &impl FilterPolicy,
         range: Range<usize>,
-        min_keys: usize,
+        room: Option<usize>,
         dst: &mut Vec<u8>,
     ) {
         if self.ends.is_empty() {
-            let policy = policy.by_hash().expect(BY_HASH_RULE);
-            policy.create_filter_with_room(&self.hashes[range], min_keys, dst);
+            let (policy, hashes) = (policy.by_hash().expect(BY_HASH_RULE), &self.hashes[range]);
+            match room {
+                Some(room) => policy.create_filter_with_room(hashes, room, dst),
+                None => policy.create_filter_of_hashes(hashes, dst),
+            }
         } else {
             assert!(self.hashes.is_empty(), "{BY_HASH_RULE}");
             let start = |i: usize| i.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -1,127 +1,195 @@
 //! How far each filter of a table reaches, chosen from all keys of the table. LevelDB has nothing
 //! like it.
 //!
-//! Two flaws of LevelDB's hash pull in opposite directions. Filters of few keys are bad for keys that
+//! Two flaws of LevelDB's hash pull in opposite directions: filters of few keys are bad for keys that
 //! count up, and filters of many keys are bad where keys have equal hashes, as in grids of small
-//! integers. So filters have many keys, unless a sample of the keys has too many equal hashes.
-//!
-//! The constants were fitted to 25 kinds of keys, with a half or nine tenths of them present and
-//! values of 0 to 1,000 bytes. Most kinds are as good with the other values that the comments name.
-//! These tell what the kind that suffers most then has: the share of absent keys that match, in per
-//! cent.
+//! integers. So filters have many keys, unless too many of them would share a hash. At worst, ranges
+//! are LevelDB's and filters as long as LevelDB's, and whatever longer ranges save is room.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
+use core::mem;
+use core::ops::Range;
 
 use super::BASE_LG;
 use crate::BloomHash;
+use crate::filter_policy::GOOD_NUM_KEYS;
 
-/// A data block with entries.
-#[derive(Clone, Copy)]
-pub(super) struct DataBlock {
-    pub(super) offset: u64,
-    /// How many keys come before it, not counting successive keys with the same hash.
-    pub(super) num_before: usize,
-    /// Whether its first key has the hash of the last key before it.
-    pub(super) repeats_last: bool,
+/// Ranges become shorter if more than one in so many of [`GOOD_NUM_KEYS`] successive keys have the
+/// hash of another key, because about as large a share of absent keys has it, too.
+const MAX_EQUAL_ONE_IN: usize = 128;
+
+/// In a table's only filter, keys have room for so many times as many. Filters of 2 to 100 counters
+/// need that much to be as good as filters of many keys.
+const ROOM_FACTOR: usize = 8;
+
+/// Even a filter of one key is as long as one of so many.
+const MIN_ROOM: usize = 40;
+
+/// Room for so many keys takes as many bytes as an offset, at LevelDB's 10 bits per key.
+const KEYS_OF_AN_OFFSET: u64 = 3;
+
+/// The data blocks of a table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DataBlocks {
+    /// Of the current data block, which may have no entries yet.
+    offset: u64,
+    with_entries: Vec<DataBlock>,
 }
 
-/// Notes that the last of so many keys came again.
-pub(super) fn repeat_last_key(blocks: &mut [DataBlock], num_keys: usize) {
-    if let Some(block) = blocks.last_mut() {
-        block.repeats_last |= block.num_before == num_keys;
+/// A data block with entries.
+#[derive(Clone, Debug)]
+pub(super) struct DataBlock {
+    pub(super) offset: u64,
+    /// The first may be the last key of the data block before.
+    keys: Range<usize>,
+}
+
+impl DataBlocks {
+    pub(super) const fn new() -> Self {
+        Self { offset: 0, with_entries: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.offset = 0;
+        self.with_entries.clear();
+    }
+
+    pub(super) fn start(&mut self, offset: u64) {
+        let last = self.offset;
+        assert!(
+            offset >= last,
+            "FilterBlockBuilder::start_block: block offset {offset} is below the last data \
+             block's, {last}"
+        );
+        self.offset = offset;
+    }
+
+    /// Adds an entry to the current data block. `keys` tells where its key is.
+    #[inline]
+    pub(super) fn add_entry(&mut self, keys: Range<usize>) {
+        match self.with_entries.last_mut() {
+            Some(block) if block.offset == self.offset => {
+                block.keys = block.keys.start.min(keys.start)..keys.end;
+            }
+            _ => self.add_block(keys),
+        }
+    }
+
+    #[inline(never)] // Inlined, it makes `add_key` slower for every key.
+    fn add_block(&mut self, keys: Range<usize>) {
+        self.with_entries.push(DataBlock { offset: self.offset, keys });
+    }
+
+    /// The data blocks of each range that has any.
+    pub(super) fn ranges(&self, base_lg: u8) -> impl Iterator<Item = &[DataBlock]> {
+        self.with_entries.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
+    }
+
+    /// About how many filters so many keys get, and for how many keys they are made in all.
+    pub(super) fn estimate(&self, num_keys: usize) -> (usize, usize) {
+        if self.with_entries.is_empty() {
+            return (0, 0);
+        }
+        let counted = if num_keys == 0 { 0 } else { num_keys.max(room(num_keys, 63)) };
+        (num_keys / GOOD_NUM_KEYS + 1, counted)
+    }
+
+    /// The base-2 logarithm of the range for each filter of a table; 63 for one filter.
+    ///
+    /// `hashes` are those of the `num_keys` keys, or none if the policy has no hashes.
+    pub(super) fn choose_base_lg(&self, num_keys: usize, hashes: &[BloomHash]) -> u8 {
+        let last = self.with_entries.last().map_or(0, |block| block.offset);
+        // Ranges without keys count, because each takes an offset. So a data block far into the
+        // file makes ranges long, and exhausts no memory.
+        let shortest_with = |keys_of_a_filter: usize| {
+            let has_enough =
+                |lg: &u8| num_keys as u64 / ((last >> lg) + 1) >= keys_of_a_filter as u64;
+            (BASE_LG..63).find(has_enough).unwrap_or(63)
+        };
+        let good = shortest_with(GOOD_NUM_KEYS);
+        let base_lg = match self.shortest_bad(good, hashes) {
+            Some(bad) => (bad - 1).max(shortest_with(1)),
+            None => good,
+        };
+        // The only filter answers for every offset, also for an engine that knows none.
+        if last >> base_lg == 0 { 63 } else { base_lg }
+    }
+
+    /// The shortest range, up to `good`, in which too many keys have equal hashes.
+    fn shortest_bad(&self, good: u8, hashes: &[BloomHash]) -> Option<u8> {
+        let window = hashes.len().min(GOOD_NUM_KEYS);
+        // Of each meeting, two keys have equal hashes.
+        let most_meetings = window / MAX_EQUAL_ONE_IN / 2;
+        let mut bad = None;
+        let mut meetings = Vec::new();
+        self.for_each_meeting(good, hashes, |key, shared| {
+            if shared >= bad.unwrap_or(good + 1) {
+                return;
+            }
+            meetings.push((key, shared));
+            meetings.retain(|(earlier, _)| key - earlier < window);
+            if meetings.len() > most_meetings {
+                bad = meetings.iter().map(|&(_, shared)| shared).max();
+                meetings.retain(|&(_, shared)| Some(shared) < bad);
+            }
+        });
+        bad
+    }
+
+    /// Compares each key with the keys before it. Calls `f` with the index of each that has the
+    /// hash of a key of another data block, and with the base-2 logarithm of the shortest range
+    /// that the two share.
+    ///
+    /// A table of places remembers which hash came last to each. With twice as many places as the
+    /// fullest range has keys, hardly any key of a range is forgotten. No range parts keys of one data
+    /// block, so these need no comparison.
+    fn for_each_meeting(&self, good: u8, hashes: &[BloomHash], mut f: impl FnMut(usize, u8)) {
+        if hashes.is_empty() || self.with_entries.len() < 2 {
+            return;
+        }
+        let most_keys = self.ranges(good).map(|range| keys_of(range).len()).max().unwrap_or(0);
+        let log2_places = (2 * most_keys).next_power_of_two().ilog2().clamp(1, 31);
+        // With the number of the hash's data block, from 1.
+        let mut places = vec![(BloomHash::default(), 0_u32); 1 << log2_places];
+        let mut key = 0;
+        for (number, block) in (1..).zip(&self.with_entries) {
+            for &hash in &hashes[key..block.keys.end] {
+                // Mixed, because hashes of similar keys differ in few bits.
+                let place = hash.0.wrapping_mul(0x9e3779b9) >> (32 - log2_places);
+                let last = mem::replace(&mut places[place as usize], (hash, number));
+                if last.0 == hash && last.1 != 0 && last.1 != number {
+                    let earlier = &self.with_entries[last.1 as usize - 1];
+                    f(key, shortest_shared(earlier.offset, block.offset));
+                }
+                key += 1;
+            }
+        }
     }
 }
 
-/// How many keys a good filter has, on average: LevelDB's hash makes smaller filters bad for keys
-/// that count up. With 1,000, counters of which nine in ten are present have 2.4 instead of 1.2.
-const GOOD_NUM_KEYS: usize = 2_000;
-
-/// How many keys filters keep, on average, where equal hashes ask for fewer. Room mends filters of
-/// so few counters, but nothing mends equal hashes: with 400, UTF-16 digits have 2.1 instead of 0.7.
-const FEWEST_KEYS: usize = 100;
-
-/// Half to all of about so many keys are compared, or all of fewer. Few enough that sorting them
-/// takes microseconds. With 256, days have 1.6 instead of 1.2.
-const SAMPLE_LEN: usize = 512;
-
-/// Ranges become shorter if more than one key in so many has the hash of another key of its range,
-/// because as many absent keys match. With 128, UTF-16 digits have 1.6 instead of 0.7.
-const ONE_IN: usize = 256;
-
-/// The base-2 logarithm of the range for each filter of a table: the shortest with which filters
-/// have [`GOOD_NUM_KEYS`] on average, or a shorter one if it has too many equal hashes, because
-/// no filter can tell keys with equal hashes apart. 63 for one filter.
-///
-/// `hashes` are those of the `num_keys` keys, or none if the policy has no hashes.
-pub(super) fn choose_base_lg(blocks: &[DataBlock], num_keys: usize, hashes: &[BloomHash]) -> u8 {
-    let last = blocks.last().map_or(0, |block| block.offset);
-    // Ranges without keys count, because each takes an offset. So a data block far into the file
-    // makes ranges long, and exhausts no memory.
-    let range_of = |keys_of_filter: usize| {
-        let is_enough = |lg: &u8| num_keys as u64 / ((last >> lg) + 1) >= keys_of_filter as u64;
-        (BASE_LG..63).find(is_enough).unwrap_or(63)
-    };
-    let good = range_of(GOOD_NUM_KEYS);
-    let base_lg = match first_bad_range(blocks, hashes) {
-        Some(bad) if bad <= good => range_of(FEWEST_KEYS).max(bad - 1),
-        _ => good,
-    };
-    // The only filter answers for every offset, also for an engine that knows none.
-    if last >> base_lg == 0 { 63 } else { base_lg }
+/// The base-2 logarithm of the shortest range that has both offsets.
+fn shortest_shared(a: u64, b: u64) -> u8 {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+    let len = (u64::BITS - (a ^ b).leading_zeros()) as u8;
+    len.max(BASE_LG)
 }
 
-/// The index of the first key of a range, which has at least one data block.
-pub(super) fn first_key(range: &[DataBlock]) -> usize {
-    let num_before = range[0].num_before;
-    // The first data blocks may have no hashes, and another one then repeats the key before.
-    let mut at_start = range.iter().take_while(|block| block.num_before == num_before);
-    num_before - usize::from(at_start.any(|block| block.repeats_last))
+/// The keys of a range of data blocks.
+pub(super) fn keys_of(range: &[DataBlock]) -> Range<usize> {
+    // The first data blocks may have no keys, and another one then repeats the key before.
+    let start = range.iter().map(|block| block.keys.start).min();
+    start.unwrap_or(0)..range.last().map_or(0, |block| block.keys.end)
 }
 
-/// For how many keys the filter of a range has room, at least.
-pub(super) fn min_keys(num_keys: usize, base_lg: u8) -> usize {
-    // With 4 times as many, five times as many absent counters match filters of 2 to 100 keys.
-    let min_keys = num_keys.saturating_mul(8).min(GOOD_NUM_KEYS);
-    // Room for 3 keys takes 4 bytes at 10 bits per key, as does an offset. LevelDB writes one for each
-    // 2 KiB of a range. So the room of many filters hardly makes the block longer.
+/// For how many keys the filter of a range is made, at least.
+pub(super) fn room(num_keys: usize, base_lg: u8) -> usize {
+    let wanted = num_keys.saturating_mul(ROOM_FACTOR).clamp(MIN_ROOM, GOOD_NUM_KEYS);
+    if base_lg == 63 {
+        return wanted;
+    }
+    // LevelDB writes an offset for each 2 KiB of the range, and here one is left. If all room takes
+    // no more, the table's filters are no longer than LevelDB's.
     let saved_offsets = (1_u64 << (base_lg - BASE_LG)) - 1;
-    let room = usize::try_from(3 * saved_offsets).unwrap_or(usize::MAX);
-    min_keys.min(num_keys.saturating_add(room))
-}
-
-/// The base-2 logarithm of the shortest range in which too many keys of a sample have equal hashes.
-fn first_bad_range(blocks: &[DataBlock], hashes: &[BloomHash]) -> Option<u8> {
-    let sample = sample(blocks, hashes);
-    // The shortest range that two keys share. No range parts keys of one data block.
-    let shared_range = |(a, b): (&(BloomHash, u64), &(BloomHash, u64))| {
-        let is_equal = a.0 == b.0 && a.1 != b.1;
-        if is_equal { (BASE_LG..64).find(|lg| a.1 >> lg == b.1 >> lg) } else { None }
-    };
-    let pairs = sample.iter().zip(sample.iter().skip(1));
-    let mut ranges: Vec<u8> = pairs.filter_map(shared_range).collect();
-    ranges.sort_unstable();
-    // Each pair is two keys.
-    ranges.get(sample.len() / ONE_IN / 2).copied()
-}
-
-/// Some hashes, each with its data block's offset, in order.
-fn sample(blocks: &[DataBlock], hashes: &[BloomHash]) -> Vec<(BloomHash, u64)> {
-    // By value, so that equal hashes are both in the sample or both out. Mixed first, because hashes
-    // of the very keys that collide are no sample: they differ in few bits.
-    let log2 = hashes.len().div_ceil(SAMPLE_LEN).next_power_of_two().ilog2();
-    let most = u32::MAX.checked_shr(log2).unwrap_or(0);
-    let is_chosen = |(_, hash): &(_, &BloomHash)| hash.0.wrapping_mul(0x9e3779b9) <= most;
-    let (mut blocks, mut offset) = (blocks.iter().peekable(), 0);
-    let with_offset = |(i, &hash): (usize, _)| {
-        while let Some(block) = blocks.next_if(|block| block.num_before <= i) {
-            offset = block.offset;
-        }
-        (hash, offset)
-    };
-    // Not more, should a policy have one hash for all keys.
-    let chosen = (0..).zip(hashes).filter(is_chosen).take(1_000);
-    let mut sample = Vec::with_capacity(SAMPLE_LEN);
-    sample.extend(chosen.map(with_offset));
-    sample.sort_unstable();
-    sample
+    let paid = usize::try_from(KEYS_OF_AN_OFFSET * saved_offsets).unwrap_or(usize::MAX);
+    wanted.min(num_keys.saturating_add(paid))
 }

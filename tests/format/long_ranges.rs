@@ -8,7 +8,9 @@ use leveldb_filter::{
 };
 
 use super::api::assert_panics;
-use crate::common::reference::{self, Entry};
+use crate::common::long_ranges::Comparison::{self, OfAll, OfPlaces};
+use crate::common::long_ranges::{self as oracle, Entry};
+use crate::common::reference;
 use crate::common::strategies::config;
 use crate::common::{OfHashes, OfKeys, drawn, noise, of_any_magnitude};
 
@@ -92,13 +94,21 @@ fn build(policy: BloomFilterPolicy, entries: &[Entry]) -> Vec<u8> {
     builder.finish()
 }
 
-fn expected_block(policy: BloomFilterPolicy, entries: &[Entry], by_hash: bool) -> Vec<u8> {
-    let create_filter = |hashes: &[u32], room: u64| {
-        let room = usize::try_from(room).expect("few keys");
-        let shape = policy.with_min_keys(room).shape(hashes.len());
-        reference::create_filter_of_len(shape.filter_len() - 1, shape.num_probes(), hashes)
+fn expected_block(policy: BloomFilterPolicy, entries: &[Entry], comparison: Comparison) -> Vec<u8> {
+    let create_filter = |hashes: &[u32], room: Option<u64>| {
+        // The length and the number of probes are the policy's.
+        let (mut filter, keys) = (vec![], vec![BloomHash::default(); hashes.len()]);
+        match room {
+            Some(room) => policy.create_filter_with_room(
+                &keys,
+                usize::try_from(room).expect("few"),
+                &mut filter,
+            ),
+            None => policy.create_filter_of_hashes(&keys, &mut filter),
+        }
+        reference::create_filter_of_len(filter.len() - 1, filter[filter.len() - 1], hashes)
     };
-    reference::long_ranges_block(create_filter, entries, by_hash)
+    oracle::block(create_filter, entries, comparison)
 }
 
 #[test]
@@ -118,9 +128,8 @@ fn blocks_are_the_oracles_for_tables_of_every_layout_and_lose_no_key() {
         builder.clear();
         for superfluous in [false, true] {
             add(&mut builder, &entries, superfluous);
-            assert_eq!(builder.finished_len(), 5);
             let block = builder.finish();
-            assert!(block == expected_block(policy, &entries, true));
+            assert!(block == expected_block(policy, &entries, OfPlaces));
             let reader = FilterBlockReader::new(&by_hash, block);
             for (offset, hash) in &entries {
                 let key = hash.map_or(b"short".to_vec(), |hash| hash.to_le_bytes().into());
@@ -135,8 +144,7 @@ fn blocks_are_the_oracles_for_tables_of_every_layout_and_lose_no_key() {
         let of_keys = OfKeys(&by_hash);
         let mut builder = FilterBlockBuilder::with_long_ranges(&of_keys);
         add(&mut builder, &hashed, false);
-        assert_eq!(builder.num_pending_keys(), hashed.len());
-        assert!(builder.finish() == expected_block(policy, &hashed, false));
+        assert!(builder.finish() == expected_block(policy, &hashed, Comparison::None));
     }
     let cases = config().cases as usize;
     assert!(num_several > cases / 3 && num_shortened > cases / 20, "{num_several} {num_shortened}");
@@ -146,7 +154,7 @@ fn blocks_are_the_oracles_for_tables_of_every_layout_and_lose_no_key() {
 fn is_shortened(entries: &[Entry]) -> bool {
     let different = (0..).zip(entries).map(|(i, &(offset, hash))| (offset, hash.and(Some(i))));
     let different: Vec<_> = different.collect();
-    let [with, without] = [entries, &different].map(|e| reference::long_ranges_base_lg(e, true));
+    let [with, without] = [entries, &different].map(|e| oracle::base_lg(e, OfPlaces));
     with < without
 }
 
@@ -223,7 +231,6 @@ fn a_block_of_one_filter_or_none_answers_at_every_offset() {
             for key in &keys {
                 builder.add_key(key);
             }
-            assert_eq!(builder.num_pending_keys(), keys.len().div_ceil(2));
             if ends {
                 builder.start_block(4_096);
             }
@@ -247,26 +254,117 @@ fn base_lg_of(blocks: &[(u64, u32, u32)]) -> u8 {
         }));
     }
     let block = build(POLICY, &entries);
-    assert!(block == expected_block(POLICY, &entries, true));
+    assert!(block == expected_block(POLICY, &entries, OfPlaces));
     block[block.len() - 1]
 }
 
 #[test]
-fn ranges_change_at_their_limits() {
+fn ranges_are_long_at_their_limits() {
     // Huge offsets, and one key less than 2,000 for each filter.
     assert_eq!(base_lg_of(&[(0, 1, 0), (u64::MAX, 1, 0)]), 63);
     assert_eq!(base_lg_of(&[(0, 49_999, 0), (1 << 63, 1, 0)]), 59);
     assert_eq!(base_lg_of(&[(0, 33_998, 0), (1 << 40, 1, 0)]), 37);
     assert_eq!(base_lg_of(&[(0, 33_999, 0), (1 << 40, 1, 0)]), 36);
-    // Equal hashes in each data block, and one key less than 100 for each filter.
-    let blocks: Vec<_> = (0..20).map(|i| (i << 11, 100, 2)).collect();
-    assert_eq!(base_lg_of(&blocks), 11);
-    assert_eq!(base_lg_of(&[&[(0, 99, 2)], &blocks[1..]].concat()), 12);
-    // Two equal hashes, in the second and third of four data blocks.
-    assert_eq!(base_lg_of(&[(1 << 20, 199, 0), (2 << 20, 1, 1), (5 << 19, 200, 200)]), 20);
-    // The first thousand of the sample are in one data block, and no two keys of a block count.
-    let blocks: Vec<_> = (0..20).map(|i| (i << 20, if i == 0 { 4_000 } else { 200 }, 2)).collect();
-    assert_eq!(base_lg_of(&blocks), 23);
+    // No two keys of a data block count.
+    assert_eq!(base_lg_of(&[(0, 4_000, 2), (1 << 20, 4_000, 0)]), 19);
+}
+
+/// Tables of a data block every 4 KiB with 50 keys each, of which so many pairs have equal hashes:
+/// the keys at `first`, `first + 50` and so on with the keys `distance` data blocks behind.
+fn with_pairs(num_blocks: u32, first: u32, num_pairs: u32, distance: u32) -> Vec<Entry> {
+    let mut entries: Vec<Entry> =
+        (0..50 * num_blocks).map(|n| (u64::from(n / 50) << 12, Some(spread(n + 1)))).collect();
+    for key in (0..num_pairs).map(|pair| first + pair) {
+        entries[(key + 50 * distance) as usize].1 = entries[key as usize].1;
+    }
+    entries
+}
+
+#[test]
+fn a_pair_more_than_1_in_128_of_2_000_successive_keys_shortens_ranges() {
+    let base_lg = |entries: &[Entry]| {
+        let block = build(POLICY, entries);
+        assert!(block == expected_block(POLICY, entries, OfPlaces));
+        block[block.len() - 1]
+    };
+    // Pairs that are in one range from 8, 16 or 32 KiB on. 7 pairs are 14 of 2,000 keys.
+    for num_blocks in [40, 400, 401] {
+        let good = base_lg(&with_pairs(num_blocks, 0, 0, 1));
+        for (distance, lg) in [(1, 13), (2, 14), (4, 15)] {
+            for first in [0, 50 * ((num_blocks - 40) / 8 * 8)] {
+                let pairs = |n| base_lg(&with_pairs(num_blocks, first, n, distance));
+                assert_eq!((pairs(7), pairs(8)), (good, lg - 1), "{num_blocks} {distance} {first}");
+            }
+        }
+    }
+    // 256 keys may have no pair more, and 255 none.
+    let few = |num_keys: usize, n| base_lg(&with_pairs(6, 0, n, 1)[..num_keys]);
+    assert_eq!((few(255, 0), few(255, 1), few(256, 1), few(256, 2)), (63, 12, 63, 12));
+
+    // Eight pairs whose second keys are 2,000 keys apart are in no window, and 1,999 are.
+    for (apart, lg) in [(1_999, 12), (2_000, 63)] {
+        let mut entries = with_pairs(80, 20, 7, 1);
+        let last = 70 + apart;
+        entries[last].1 = entries[last - 50].1;
+        let lg = if lg == 63 { base_lg(&with_pairs(80, 0, 0, 1)) } else { lg };
+        assert_eq!(base_lg(&entries), lg, "{apart}");
+    }
+}
+
+/// Data blocks of 50 keys that share a range from 2^`lg` bytes on, as often as in a bad table.
+#[test]
+fn ranges_become_shorter_if_bad_ones_are_not_longer_than_good_ones() {
+    // 40,000 keys in 800 data blocks of 4 KiB: a good range is 256 KiB.
+    for (distance, base_lg) in [(1, 12), (16, 16), (32, 17), (64, 18), (128, 18)] {
+        let entries = with_pairs(800, 0, 40, distance);
+        let block = build(POLICY, &entries);
+        assert!(block == expected_block(POLICY, &entries, OfPlaces));
+        assert_eq!(block[block.len() - 1], base_lg, "{distance} data blocks apart");
+    }
+}
+
+/// Eight keys come back after so many others, all within one good range of 60,000 keys and more.
+#[test]
+fn keys_that_come_back_are_noticed_whatever_came_between() {
+    for between in [1, 2_000, 60_000] {
+        let mut hashes: Vec<u32> = (0..between + 16).map(spread).collect();
+        for i in 0..8 {
+            hashes[(between + i) as usize] = spread(i);
+        }
+        // A data block of each key, and one far away, so that ranges of few keys do not suffice.
+        let entries = (0..).zip(hashes).map(|(n, hash)| (n * 8, Some(hash)));
+        let entries: Vec<_> = entries.chain([(1 << 40, Some(1))]).collect();
+        let lg = oracle::base_lg(&entries, OfPlaces);
+        assert!(build(POLICY, &entries) == expected_block(POLICY, &entries, OfPlaces));
+        assert_eq!(lg, oracle::base_lg(&entries, OfAll), "after {between} others");
+    }
+}
+
+#[test]
+fn equal_hashes_before_a_huge_offset_exhaust_no_memory() {
+    for last in [1 << 38, 1 << 50, u64::MAX] {
+        let mut entries = with_pairs(100, 0, 0, 1);
+        for (n, entry) in (0..).zip(&mut entries) {
+            entry.1 = Some(spread(n % 7));
+        }
+        entries.push((last, Some(1)));
+        let block = build(POLICY.tuned(), &entries);
+        assert!(block == expected_block(POLICY.tuned(), &entries, OfPlaces));
+        let reader = FilterBlockReader::new(POLICY, block);
+        assert!(reader.num_filters() <= entries.len());
+    }
+}
+
+/// A hash that another key has displaced from its place is not compared.
+#[test]
+fn all_pairs_choose_another_range_in_at_most_1_of_100_random_tables() {
+    let mut below = drawn(2);
+    let others = (0..1_000).filter(|_| {
+        let entries = any_table(&mut below);
+        oracle::base_lg(&entries, OfPlaces) != oracle::base_lg(&entries, OfAll)
+    });
+    let num_others = others.count();
+    assert!(num_others <= 10, "{num_others} of 1,000");
 }
 
 #[test]
@@ -302,7 +400,7 @@ fn long_ranges_ask_for_room_for_8_times_the_keys_and_count_equal_neighbours_once
     let keys = [b"fig", b"fir", b"pea", b"fig"];
     for (mut builder, expected) in [
         (FilterBlockBuilder::new(LISTS), &b"ffpf0"[..]),
-        (FilterBlockBuilder::with_long_ranges(LISTS), b"fpf24"),
+        (FilterBlockBuilder::with_long_ranges(LISTS), b"fpf40"),
     ] {
         for key in keys {
             builder.add_key(key);
@@ -331,9 +429,14 @@ fn every_wrapper_asks_for_the_same_room() {
 #[test]
 fn the_room_of_several_filters_takes_what_leveldbs_offsets_take() {
     // Of keys in the second of two ranges, after so many keys in the first.
-    for (range_lg, num_keys, room) in
-        [(11, 1, "1"), (12, 1, "4"), (13, 1, "8"), (13, 2, "11"), (13, 100, "109"), (21, 20, "160")]
-    {
+    for (range_lg, num_keys, room) in [
+        (11, 1, "1"),
+        (12, 1, "4"),
+        (13, 2, "11"),
+        (13, 100, "109"),
+        (15, 1, "40"),
+        (21, 20, "160"),
+    ] {
         let mut builder = FilterBlockBuilder::with_long_ranges(LISTS);
         (0..4_100_u32).for_each(|n| builder.add_key(&(n % 2).to_le_bytes()));
         builder.start_block(1 << range_lg);
@@ -358,7 +461,6 @@ fn keys_without_a_hash_take_no_room_and_match_in_every_range() {
         builder.start_block((u64::from(range) << 20) + 1);
         numbers(range).for_each(|n| builder.add_key(&noise(4, n)));
         builder.add_key(b"");
-        assert_eq!(builder.num_pending_keys(), numbers(range).count() + 3_000 * range as usize);
     }
     let reader = FilterBlockReader::new(&policy, builder.finish());
     assert_eq!((reader.base_lg(), reader.num_filters()), (20, 3));

@@ -1,6 +1,6 @@
 //! Chooses how long tuned filters are: the fewest bits for a rate.
 
-use super::tuned::tuned_shape;
+use super::tuned::{MIN_KEYS, tuned_shape};
 use crate::bloom::shape::{NUM_HASHES, float};
 
 /// Filters of fewer keys need more bits per key, which would be far too many for a filter of many
@@ -19,7 +19,7 @@ pub(in crate::bloom) struct TunedSize {
 impl TunedSize {
     /// The expected rate of a filter of `num_keys` keys.
     fn rate(self, num_keys: usize) -> f64 {
-        let counted = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys) };
+        let counted = if num_keys == 0 { 0 } else { num_keys.max(self.min_keys).max(MIN_KEYS) };
         tuned_shape(counted, self.millibits_per_key)
             .map_or(1.0, |shape| shape.false_positive_rate(num_keys))
     }

@@ -64,7 +64,7 @@ use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, NUM_HASHES, f
 
 /// Filters of fewer keys are as long as filters of this many keys: the shortest filters are the
 /// worst, and LevelDB's ranges of 2 KiB often have few keys.
-const MIN_KEYS: usize = 40;
+pub(in crate::bloom) const MIN_KEYS: usize = 40;
 
 /// The least square of the shortest vector between third probes that meet, in cells of their
 /// lattice. The best lattices have 1.15. Fitted to 200 filters of 9,000 to 100,000 random keys,
@@ -88,7 +88,8 @@ const WORTH_A_PROBE: f64 = 0.97;
 /// for them: 100,000 counters in 124,997 bytes have 0.98, 1.24 and 1.14% with 6, 7 and 8 probes.
 const UNWANTED_PROBES: u8 = 7;
 
-/// The shape of a filter of `num_keys` keys; `None` if LevelDB's number of bits exceeds a `usize`.
+/// The shape of a filter made for `num_keys` keys, at least [`MIN_KEYS`] of them unless somebody
+/// else has counted room; `None` if LevelDB's number of bits exceeds a `usize`.
 pub(in crate::bloom) fn tuned_shape(
     num_keys: usize,
     millibits_per_key: u32,
@@ -96,7 +97,6 @@ pub(in crate::bloom) fn tuned_shape(
     if num_keys == 0 {
         return BloomFilterShape::leveldb(0, millibits_per_key);
     }
-    let num_keys = num_keys.max(MIN_KEYS);
     let BloomFilterShape { num_bytes, num_probes } =
         BloomFilterShape::leveldb(num_keys, millibits_per_key)?;
     Some(choose_probes(choose_length(num_bytes.min(MAX_BYTES)), num_probes, num_keys))

@@ -2,6 +2,7 @@
 
 pub mod allocations;
 pub mod databases;
+pub mod long_ranges;
 pub mod odd;
 pub mod process;
 pub mod reference;

@@ -153,7 +153,8 @@ pub fn filter_block(
     finish(result, &filter_offsets, base_lg)
 }
 
-fn finish(mut result: Vec<u8>, filter_offsets: &[u32], base_lg: u8) -> Vec<u8> {
+/// `FilterBlockBuilder::Finish`.
+pub fn finish(mut result: Vec<u8>, filter_offsets: &[u32], base_lg: u8) -> Vec<u8> {
     let array_offset = result.len() as u32;
     for offset in filter_offsets.iter().chain([&array_offset]) {
         result.extend(offset.to_le_bytes());
@@ -213,88 +214,4 @@ fn decode_fixed32(bytes: &[u8]) -> u32 {
         | u32::from(bytes[1]) << 8
         | u32::from(bytes[2]) << 16
         | u32::from(bytes[3]) << 24
-}
-
-/// An entry of a table: its data block's offset, and its hash if the policy has one for it.
-pub type Entry = (u64, Option<u32>);
-
-/// This crate's own rule for long ranges, by comparing all keys with all others: the `base_lg` of a
-/// table. Without `by_hash`, the policy has no hashes.
-pub fn long_ranges_base_lg(entries: &[Entry], by_hash: bool) -> u8 {
-    let keys = keys_in_long_ranges(entries, by_hash);
-    let last = entries.last().map_or(0, |entry| entry.0);
-    let keys_of_a_filter = |lg: u8| keys.len() as u64 / (last / (1 << lg) + 1);
-    let mut good = 11;
-    while good < 63 && keys_of_a_filter(good) < 2_000 {
-        good += 1;
-    }
-    let mut fewest = 11;
-    while fewest < 63 && keys_of_a_filter(fewest) < 100 {
-        fewest += 1;
-    }
-
-    let mut one_in = 1;
-    while keys.len() > 512 * one_in {
-        one_in *= 2;
-    }
-    let mut sample = keys.clone();
-    sample.retain(|(_, hash)| {
-        u64::from(hash.wrapping_mul(0x9e3779b9)) * (one_in as u64) < 1 << 32 && by_hash
-    });
-    sample.truncate(1_000);
-    let mut pairs = vec![];
-    for &(offset, hash) in &sample {
-        // The next data block that has this hash.
-        let others = sample.iter().filter(|other| other.1 == hash && other.0 > offset);
-        pairs.extend(others.map(|other| other.0).min().map(|next| (hash, offset, next)));
-    }
-    pairs.sort_unstable();
-    pairs.dedup();
-    let num_pairs = |lg: u8| {
-        let share_a_range = |pair: &&(u32, u64, u64)| pair.1 / (1 << lg) == pair.2 / (1 << lg);
-        pairs.iter().filter(share_a_range).count()
-    };
-    let is_good = |lg: &u8| 2 * num_pairs(*lg) <= sample.len() / 256;
-    let base_lg = (fewest..=good).rev().find(is_good).unwrap_or(fewest);
-    if last / (1 << base_lg) == 0 { 63 } else { base_lg }
-}
-
-/// The keys that count: successive equal hashes once, in the first data block that has them.
-fn keys_in_long_ranges(entries: &[Entry], by_hash: bool) -> Vec<(u64, u32)> {
-    let hashed = entries.iter().filter_map(|&(offset, hash)| Some((offset, hash?)));
-    let mut keys: Vec<(u64, u32)> = hashed.collect();
-    if by_hash {
-        keys.dedup_by_key(|key| key.1);
-    }
-    keys
-}
-
-/// The block of a table in long ranges. `create_filter` gets the hashes of a filter, and for how
-/// many keys it has room.
-pub fn long_ranges_block(
-    create_filter: impl Fn(&[u32], u64) -> Vec<u8>,
-    entries: &[Entry],
-    by_hash: bool,
-) -> Vec<u8> {
-    let base_lg = long_ranges_base_lg(entries, by_hash);
-    let range_of = |entry: &Entry| entry.0 / (1 << base_lg);
-    let (mut filters, mut offsets, mut rest) = (vec![], vec![], entries);
-    while let Some(first) = rest.first() {
-        while (offsets.len() as u64) < range_of(first) {
-            offsets.push(filters.len() as u32);
-        }
-        let end = rest.iter().position(|entry| range_of(entry) > range_of(first));
-        let (range, after) = rest.split_at(end.unwrap_or(rest.len()));
-        rest = after;
-        let keys = keys_in_long_ranges(range, by_hash);
-        let n = keys.len() as u64;
-        let mut room = if by_hash { (8 * n).min(2_000) } else { 0 };
-        if base_lg < 63 {
-            room = room.min(n + 3 * ((1 << (base_lg - 11)) - 1));
-        }
-        offsets.push(filters.len() as u32);
-        let hashes: Vec<u32> = keys.iter().map(|key| key.1).collect();
-        filters.extend(create_filter(&hashes, room));
-    }
-    finish(filters, &offsets, base_lg)
 }
