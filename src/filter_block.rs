@@ -221,9 +221,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Returns the length in bytes that the filter block would have if it were finished now, for an
     /// engine that limits the size of tables. Takes constant time.
     ///
-    /// `bits_per_key` is the policy's. In LevelDB's ranges, the length is exact for
-    /// [`BloomFilterPolicy::new`](crate::BloomFilterPolicy::new). For other policies and in long
-    /// ranges, which are yet to be chosen, it is an estimate.
+    /// `bits_per_key` is the policy's. In LevelDB's ranges the length is exact for
+    /// [`BloomFilterPolicy::new`](crate::BloomFilterPolicy::new), and for a tuned policy the pending
+    /// filter can be longer by its room for 40 keys.
+    ///
+    /// In long ranges, which are yet to be chosen, this is an estimate: about what one filter of all
+    /// keys takes. If a table has both small and large entries, the block can be half as long again,
+    /// because filters of few keys have room. If keys have equal hashes, it can be anything from a
+    /// sixth of the estimate to the length of LevelDB's own block.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};

@@ -92,6 +92,28 @@ proptest! {
 }
 
 #[test]
+fn estimates_are_exact_in_leveldbs_ranges_at_any_number_of_bits_per_key() {
+    for bits_per_key in [0, 1, 10, 16, 4_000] {
+        let policy = BloomFilterPolicy::new(bits_per_key);
+        for calls in 0..40_u64 {
+            let mut builder = FilterBlockBuilder::new(policy);
+            for call in 0..calls {
+                match call % 5 {
+                    // Also twice in a row, and with gaps.
+                    0 | 4 => builder.start_block(call * call * calls),
+                    _ => builder.add_key(&call.to_le_bytes()),
+                }
+            }
+            let estimated_len = builder.estimated_len(bits_per_key);
+            assert_eq!(builder.finish().len(), estimated_len, "{bits_per_key}, {calls}");
+        }
+    }
+    let mut builder = FilterBlockBuilder::new(POLICY);
+    builder.add_key(b"fig");
+    assert!(builder.estimated_len(u32::MAX) > 500 << 20);
+}
+
+#[test]
 fn an_offset_beyond_the_address_space_panics() {
     // 2^55 bytes of offsets exceed only what any allocator has.
     for base_lg in [0, 11] {

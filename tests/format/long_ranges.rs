@@ -1,4 +1,6 @@
-//! Long ranges: the oracle's blocks for tables of every layout, hardly longer than LevelDB's.
+//! Long ranges: the oracle's blocks at the limits of the rule, and what each part of it is for.
+
+mod random;
 
 use std::sync::Arc;
 
@@ -11,8 +13,7 @@ use super::api::assert_panics;
 use crate::common::long_ranges::Comparison::{self, OfAll, OfPlaces};
 use crate::common::long_ranges::{self as oracle, Entry};
 use crate::common::reference;
-use crate::common::strategies::config;
-use crate::common::{OfHashes, OfKeys, drawn, noise, of_any_magnitude};
+use crate::common::{OfHashes, noise};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
@@ -26,49 +27,6 @@ fn of_hashes(policy: BloomFilterPolicy) -> HashedBy {
 /// A hash of its own for each number.
 fn spread(number: u32) -> u32 {
     number.wrapping_mul(0x85ebca6b)
-}
-
-/// Tables of one to three parts: small entries before large ones or after them, gaps, a first block
-/// anywhere, versions within data blocks and across them, keys without a hash, many equal hashes.
-fn any_table(below: &mut impl FnMut(usize) -> usize) -> Vec<Entry> {
-    let (mut entries, mut hash) = (vec![], 0_u32);
-    let mut offset = match below(8) {
-        0 => of_any_magnitude(1 << 30, below) as u64,
-        1 => (of_any_magnitude(1 << 30, below) as u64) << below(33),
-        _ => 0,
-    };
-    if below(8) == 0 {
-        // Before the first data block.
-        entries.extend((0..20).map(|i| (0, Some(!i))));
-    }
-    let unhashed_one_in = [0, 0, 0, 2, 50][below(5)];
-    for _ in 0..=below(3) {
-        let max_len = [100, 2_000, 16 << 20][below(3)];
-        let entry_len = of_any_magnitude(max_len, below) as u64;
-        let block_len = of_any_magnitude(64 << 10, below).max(16) as u64;
-        let versions = [1, 1, 1, 2, 5, 100][below(6)];
-        // How many hashes there are, in a random order, or `None` if no two are equal.
-        let num_hashes = (below(3) == 0).then(|| of_any_magnitude(6_000, below));
-        let mut in_block = 0;
-        for i in 0..of_any_magnitude(8_000, below) {
-            if i % versions == 0 {
-                let number = num_hashes.map_or(10_000 + entries.len(), &mut *below);
-                hash = spread(u32::try_from(number).expect("few"));
-            }
-            let is_unhashed = unhashed_one_in > 0 && below(unhashed_one_in) == 0;
-            entries.push((offset, (!is_unhashed).then_some(hash)));
-            in_block += entry_len;
-            if in_block >= block_len {
-                offset = offset.saturating_add(in_block + 5);
-                in_block = 0;
-            }
-        }
-        offset = offset.saturating_add(in_block);
-        if below(3) == 0 {
-            offset = offset.saturating_add(of_any_magnitude(1 << 30, below) as u64);
-        }
-    }
-    entries
 }
 
 /// Calls the builder as an engine does, or with superfluous calls that change nothing.
@@ -109,94 +67,6 @@ fn expected_block(policy: BloomFilterPolicy, entries: &[Entry], comparison: Comp
         reference::create_filter_of_len(filter.len() - 1, filter[filter.len() - 1], hashes)
     };
     oracle::block(create_filter, entries, comparison)
-}
-
-#[test]
-fn blocks_are_the_oracles_for_tables_of_every_layout_and_lose_no_key() {
-    let (mut num_several, mut num_shortened) = (0, 0);
-    for seed in 0..u64::from(config().cases) {
-        println!("seed {seed}"); // printed if it fails
-        let mut below = drawn(seed);
-        let entries = any_table(&mut below);
-        let bits_per_key = [10, 10, 1, 16, 30][below(5)];
-        let policy = BloomFilterPolicy::new(bits_per_key);
-        let policy = if below(2) == 0 { policy } else { policy.tuned() };
-
-        let by_hash = of_hashes(policy);
-        let mut builder = FilterBlockBuilder::with_long_ranges(&by_hash);
-        add(&mut builder, &entries[..below(entries.len() + 1)], false);
-        builder.clear();
-        for superfluous in [false, true] {
-            add(&mut builder, &entries, superfluous);
-            let block = builder.finish();
-            assert!(block == expected_block(policy, &entries, OfPlaces));
-            let reader = FilterBlockReader::new(&by_hash, block);
-            for (offset, hash) in &entries {
-                let key = hash.map_or(b"short".to_vec(), |hash| hash.to_le_bytes().into());
-                assert!(reader.key_may_match(*offset, &key));
-            }
-            num_several += usize::from(reader.num_filters() > 1);
-            num_shortened += usize::from(is_shortened(&entries));
-        }
-
-        // Keys that the policy does not hash are all in filters, and each counts.
-        let hashed: Vec<_> = entries.iter().filter(|entry| entry.1.is_some()).copied().collect();
-        let of_keys = OfKeys(&by_hash);
-        let mut builder = FilterBlockBuilder::with_long_ranges(&of_keys);
-        add(&mut builder, &hashed, false);
-        assert!(builder.finish() == expected_block(policy, &hashed, Comparison::None));
-    }
-    let cases = config().cases as usize;
-    assert!(num_several > cases / 3 && num_shortened > cases / 20, "{num_several} {num_shortened}");
-}
-
-/// Whether equal hashes make the ranges of a table shorter.
-fn is_shortened(entries: &[Entry]) -> bool {
-    let different = (0..).zip(entries).map(|(i, &(offset, hash))| (offset, hash.and(Some(i))));
-    let different: Vec<_> = different.collect();
-    let [with, without] = [entries, &different].map(|e| oracle::base_lg(e, OfPlaces));
-    with < without
-}
-
-fn num_hashed(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| entry.1.is_some()).count()
-}
-
-/// The length of LevelDB's own block, with a filter and an offset for each 2 KiB.
-fn leveldb_len(policy: BloomFilterPolicy, entries: &[Entry]) -> u64 {
-    let ranges = entries.chunk_by(|a, b| a.0 >> 11 == b.0 >> 11);
-    let filter_len = |range| policy.shape(num_hashed(range)).filter_len() as u64;
-    let num_offsets = entries.last().map_or(0, |last| (last.0 >> 11) + 1);
-    ranges.map(filter_len).sum::<u64>() + num_offsets.saturating_mul(4) + 5
-}
-
-/// Above 10 bits per key, room for 3 keys takes more than an offset.
-#[test]
-fn at_10_bits_blocks_are_hardly_longer_than_leveldbs() {
-    let (mut num_shortened, mut below) = (0, drawn(1));
-    for i in 0..8 * config().cases {
-        let entries = match i % 4 {
-            // 2,000 entries in each of two data blocks, then one in each.
-            0 => {
-                let large = of_any_magnitude(64 << 10, &mut below) as u64;
-                let num_entries = 4_000 + u32::try_from(of_any_magnitude(400, &mut below)).unwrap();
-                let block = |i: u32| u64::from(if i < 4_000 { i / 2_000 } else { i - 3_998 });
-                (0..num_entries).map(|i| (block(i) * large, Some(i))).collect()
-            }
-            _ => any_table(&mut below),
-        };
-        num_shortened += u32::from(is_shortened(&entries));
-        for policy in [POLICY, POLICY.tuned()] {
-            let block = build(policy, &entries);
-            let base_lg = block[block.len() - 1];
-            let ranges = entries.chunk_by(|a, b| a.0 >> base_lg == b.0 >> base_lg);
-            let small = ranges.filter(|range| (1..40).contains(&num_hashed(range)));
-            let room = if policy == POLICY { 0 } else { 42 * small.count() as u64 };
-            let most = leveldb_len(POLICY, &entries).saturating_add(2_600 + room);
-            assert!(block.len() as u64 <= most, "{i}: {} bytes for {most}", block.len());
-        }
-    }
-    assert!(num_shortened > config().cases / 20, "{num_shortened}");
 }
 
 #[test]
@@ -353,18 +223,6 @@ fn equal_hashes_before_a_huge_offset_exhaust_no_memory() {
         let reader = FilterBlockReader::new(POLICY, block);
         assert!(reader.num_filters() <= entries.len());
     }
-}
-
-/// A hash that another key has displaced from its place is not compared.
-#[test]
-fn all_pairs_choose_another_range_in_at_most_1_of_100_random_tables() {
-    let mut below = drawn(2);
-    let others = (0..1_000).filter(|_| {
-        let entries = any_table(&mut below);
-        oracle::base_lg(&entries, OfPlaces) != oracle::base_lg(&entries, OfAll)
-    });
-    let num_others = others.count();
-    assert!(num_others <= 10, "{num_others} of 1,000");
 }
 
 #[test]
