@@ -3,12 +3,13 @@
 //! Each module uses only modules below it:
 //!
 //! ```text
-//! builder         keys first, the policy last
-//! policy          the shape and the bytes of filters; LevelDB's answers
-//! atomic, filter  one filter: lookups, inserts, how full it is
-//! shaping         chooses shapes; knows numbers only, not a filter's bytes
-//! bits            computes a key's bits, to set or look up; knows no policy
-//! error, shape    types that all others use
+//! atomic        one filter for many threads, of keys as any policy hashes them
+//! builder       keys first, the policy last
+//! policy        the shape and the bytes of filters; LevelDB's answers
+//! filter        one filter: lookups, inserts, how full it is
+//! shaping       chooses shapes; knows numbers only, not a filter's bytes
+//! bits          computes a key's bits, to set or look up; knows no policy
+//! error, shape  types that all others use
 //! ```
 
 mod atomic;

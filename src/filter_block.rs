@@ -109,7 +109,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   several filters, their room takes at most what LevelDB's additional offsets would, at 10
     ///   bits per key.
     /// - **Versions.** Successive keys with the same hash count once in a filter, for example all
-    ///   versions of a user key in a table of [internal keys](crate::InternalKeyPolicy). Add each
+    ///   versions of a user key in a table of [internal keys](Self::add_internal_key). Add each
     ///   version all the same, because a range that begins between two versions needs the key.
     /// - **One filter.** A block with one filter, or none, gets the `base_lg` 63, so the filter
     ///   answers at every offset, also for an engine that [leaves out
@@ -216,6 +216,38 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             Ranges::Long(blocks) => blocks.add_entry(self.keys.add_once(&self.policy, key)),
         }
         self.is_poisoned = false;
+    }
+
+    /// Adds the key of an entry as LevelDB's tables hold it, an internal key. Does what
+    /// [`add_key`](Self::add_key) does for the user key before the trailer. So readers, memtables
+    /// and policies know user keys only, whatever the table's keys end in.
+    ///
+    /// ```text
+    /// | user key | trailer: sequence number << 8 | value type, u64 little-endian |
+    ///   any length  8 bytes
+    /// ```
+    ///
+    /// A key shorter than the trailer is a user key by itself. Do not use this method for keys
+    /// without a trailer, which would lose their last 8 bytes. Mirrors `InternalFilterPolicy` in
+    /// LevelDB's [`db/dbformat.cc`](https://github.com/google/leveldb/blob/1.23/db/dbformat.cc).
+    ///
+    /// ```
+    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
+    /// let policy = BloomFilterPolicy::new(10);
+    /// let mut builder = FilterBlockBuilder::new(policy);
+    /// builder.start_block(0);
+    /// let (sequence, value_type) = (7_u64, 1); // a value; 0 would be a deletion
+    /// builder.add_internal_key(&[&b"pear"[..], &(sequence << 8 | value_type).to_le_bytes()].concat());
+    /// let reader = FilterBlockReader::new(policy, builder.finish());
+    /// assert!(reader.key_may_match(0, b"pear") && !reader.key_may_match(0, b"plum"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`add_key`](Self::add_key) does.
+    #[doc(alias("InternalFilterPolicy", "internal key", "trailer"))]
+    pub fn add_internal_key(&mut self, key: &[u8]) {
+        self.add_key(key.split_last_chunk::<8>().map_or(key, |(user_key, _trailer)| user_key));
     }
 
     /// Returns the length in bytes that the filter block would have if it were finished now, for an

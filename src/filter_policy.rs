@@ -1,7 +1,7 @@
 //! The traits between a storage engine and its filters.
 
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
-use core::fmt;
+use core::{fmt, ptr};
 
 use crate::BloomHash;
 use crate::hash::assert_same_len;
@@ -29,17 +29,16 @@ pub(crate) const BY_HASH_RULE: &str =
 /// # Wrappers
 ///
 /// If only the hash of keys differs, for example because the engine's comparator ignores parts of a
-/// key, wrap a policy in [`HashedBy`](crate::HashedBy). An
-/// [`InternalKeyPolicy`](crate::InternalKeyPolicy) wraps the wrapper, not the other way round.
+/// key, wrap a policy in [`HashedBy`](crate::HashedBy).
 ///
 /// A wrapper of your own may forward [`by_hash`](Self::by_hash) only if its other methods do what
 /// the inner policy's methods do, because builders and readers may then call the inner policy alone.
 pub trait FilterPolicy: Send + Sync {
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
     ///
-    /// If the policy's bytes change, or which part of a key counts, change the name. Otherwise
-    /// readers misread old filters and miss their keys.
-    fn name(&self) -> &str;
+    /// If the policy's bytes change, or the hash of a key, change the name. Otherwise readers
+    /// misread old filters, or trust the hash of a [`FilterKey`], and miss keys.
+    fn name(&self) -> &'static str;
 
     /// Appends a filter for `keys` to `dst`, and leaves the bytes already there unchanged.
     ///
@@ -65,8 +64,7 @@ pub trait FilterPolicy: Send + Sync {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Returns this policy as a [`HashPolicy`] if it needs only hashes of keys. Must always return
-    /// `Some` or always `None`, otherwise builders, readers and [`FilterKey::new`] may panic.
-    /// Returns `None` unless overridden.
+    /// `Some` or always `None`, otherwise builders may panic. Returns `None` unless overridden.
     ///
     /// With hashes, builders keep 4 bytes per key, and a lookup in many tables hashes its key only
     /// once.
@@ -161,13 +159,11 @@ pub trait HashPolicy: Send + Sync {
     }
 }
 
-/// A key to look up in many tables, hashed once if their policy needs only hashes.
+/// A key to look up in many tables, hashed once for all whose policy has the same name.
 ///
-/// Create it with the readers' own policy. Another policy may hash differently or expect another
-/// form of key, and lookups would miss keys. Policies that differ only in their bits per key hash
-/// alike, so any of them will do for tables of different levels. A `FilterKey` borrows the key, not
-/// the policy. For many keys at once, use
-/// [`may_match_many`](crate::FilterBlockReader::may_match_many).
+/// It is right for every table: a reader with a policy of another name hashes the key's bytes again.
+/// Bits per key do not matter. A `FilterKey` borrows the key, not the policy. For many keys at once,
+/// use [`may_match_many`](crate::FilterBlockReader::may_match_many).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};
@@ -183,46 +179,73 @@ pub trait HashPolicy: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct FilterKey<'k> {
     key: &'k [u8],
-    hash: Option<BloomHash>,
-    /// Whether the policy has hashes, but none for this key.
-    always_matches: bool,
+    policy_name: &'static str,
+    hash: KeyHash,
+}
+
+/// What a policy says about a key.
+#[derive(Clone, Copy, Debug)]
+enum KeyHash {
+    Known(BloomHash),
+    /// The policy has hashes, but none for this key, which matches every filter.
+    AlwaysMatches,
+    /// The policy has no hashes.
+    NoHashes,
 }
 
 impl<'k> FilterKey<'k> {
-    /// Prepares `key` for readers with this policy. `key` is an internal key if the policy is an
-    /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key. Calls the policy's
+    /// Prepares a user key for readers with this policy. Calls the policy's
     /// [`key_hash`](HashPolicy::key_hash), which for Bloom filters takes time linear in the key's
-    /// length. May panic if the policy's [`by_hash`](FilterPolicy::by_hash) is not always the same.
+    /// length.
     #[inline]
     #[must_use]
     pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {
-        let by_hash = policy.by_hash();
-        let hash = by_hash.and_then(|policy| policy.key_hash(key));
-        Self { key, hash, always_matches: by_hash.is_some() && hash.is_none() }
-    }
-
-    /// Returns the key's hash. Returns `None` if the policy has no hashes, or none for this key.
-    /// Then a filter without a block cannot rule out the key.
-    #[inline]
-    #[must_use]
-    pub const fn hash(&self) -> Option<BloomHash> {
-        self.hash
+        let hash = match policy.by_hash() {
+            Some(by_hash) => by_hash.key_hash(key).map_or(KeyHash::AlwaysMatches, KeyHash::Known),
+            None => KeyHash::NoHashes,
+        };
+        Self { key, policy_name: policy.name(), hash }
     }
 
     #[inline]
     pub(crate) fn may_match(&self, policy: &impl FilterPolicy, filter: &[u8]) -> bool {
-        if let (Some(hash), Some(policy)) = (self.hash, policy.by_hash()) {
-            policy.hash_may_match(hash, filter)
-        } else {
-            self.always_matches || policy.key_may_match(self.key, filter)
+        match policy.by_hash() {
+            Some(by_hash) => self
+                .hash_by(by_hash, policy.name())
+                .is_none_or(|hash| by_hash.hash_may_match(hash, filter)),
+            None => policy.key_may_match(self.key, filter),
         }
     }
+
+    /// The key's hash by a policy with this name, which is computed anew unless the key was made
+    /// by a policy of the same name. `None` if the key always matches.
+    #[inline]
+    pub(crate) fn hash_by(&self, policy: &dyn HashPolicy, name: &'static str) -> Option<BloomHash> {
+        match self.hash {
+            KeyHash::Known(hash) if is_same(self.policy_name, name) => Some(hash),
+            KeyHash::AlwaysMatches if is_same(self.policy_name, name) => None,
+            _ => policy.key_hash(self.key),
+        }
+    }
+}
+
+/// Whether two names are equal. Names of one policy mostly lie at one address.
+#[inline]
+fn is_same(a: &'static str, b: &'static str) -> bool {
+    ptr::eq(a, b) || is_equal(a, b)
+}
+
+// A call, so that lookups by keys of the same policy save no registers for it.
+#[cold]
+#[inline(never)]
+fn is_equal(a: &str, b: &str) -> bool {
+    a == b
 }
 
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<P: FilterPolicy + ?Sized> FilterPolicy for $pointer {
-            fn name(&self) -> &str {
+            fn name(&self) -> &'static str {
                 (**self).name()
             }
 

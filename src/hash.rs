@@ -2,7 +2,6 @@
 
 mod batch;
 
-pub use batch::bloom_hashes;
 pub(crate) use batch::{BATCH, assert_same_len, hash_many};
 
 const M: u32 = 0xc6a4a793;
@@ -63,9 +62,7 @@ impl BloomHash {
 
 /// Hashes a user key as LevelDB's Bloom filter does.
 ///
-/// For filters without a block of a plain [`BloomFilterPolicy`](crate::BloomFilterPolicy). For
-/// filter blocks and other policies, make a [`FilterKey`](crate::FilterKey), which hashes as the
-/// policy does. Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
+/// Mirrors `BloomHash` in LevelDB's `util/bloom.cc`. Takes time linear in `key.len()`.
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> BloomHash {
     BloomHash(hash(key, BLOOM_SEED))

@@ -1,6 +1,5 @@
 //! Policies with an engine's own function from keys to hashes.
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -19,39 +18,47 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// in every version that reads the filters.
 ///
 /// ```
-/// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
+/// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, HashPolicy, HashedBy};
 /// let policy = HashedBy::new(
 ///     "example.IgnoreCaseBloomFilter",
 ///     BloomFilterPolicy::new(10).tuned(),
 ///     |policy, key| policy.key_hash(&key.to_ascii_lowercase()),
 /// );
-/// let memtable = AtomicBloomFilter::new(policy.policy().shape(4_096));
-/// memtable.insert(&FilterKey::new(&policy, b"Key"));
-/// assert!(memtable.may_match(&FilterKey::new(&policy, b"kEY")));
+/// let memtable = AtomicBloomFilter::new(policy, policy.policy().shape(4_096));
+/// memtable.insert_key(b"Key");
+/// assert!(memtable.key_may_match(b"kEY"));
 /// ```
 ///
-/// A `HashedBy` can wrap another `HashedBy`, and [`InternalKeyPolicy`](crate::InternalKeyPolicy) can
-/// wrap both. Only the outermost name counts, so change it whenever one of the functions changes.
+/// **One name means one function.** Readers trust it: a [`FilterKey`](crate::FilterKey) of an equal
+/// name is not hashed again, and a filter of an equal name is read. So change the name whenever the
+/// function changes.
+///
+/// **The outermost function decides**, if a `HashedBy` wraps another, and so does its name. It loses
+/// what the inner function ignores if it hashes a key's bytes itself. So put the function that
+/// changes the key outermost, and let it call the inner policy's `key_hash`, or do both in one.
 ///
 /// # Filters without a block
 ///
-/// Collect the hashes that the policy gives, and let it make the filter. A key without a hash is
-/// left out:
+/// [`create_filter`](FilterPolicy::create_filter) makes such a filter of any keys. Where keys share a
+/// hash, for example that of a prefix, make it of their hashes instead, each of them once:
 ///
 /// ```
-/// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterKey, HashPolicy, HashedBy};
+/// use leveldb_filter::{BloomFilterPolicy, FilterPolicy, HashPolicy, HashedBy};
 /// let bloom = BloomFilterPolicy::new(10).tuned().with_min_keys(2_000);
 /// let policy = HashedBy::new("example.Prefix6", bloom, |policy, key| {
 ///     policy.key_hash(key.get(..6)?)
 /// });
 /// let keys = [b"apple1".as_slice(), b"apple1:size", b"fig", b"pear01:size"];
+/// let mut filter = Vec::new();
+/// policy.create_filter(&keys, &mut filter);
+/// assert!(policy.key_may_match(b"pear01:name", &filter));
+/// assert!(policy.key_may_match(b"fig", &filter)); // it has no hash, so it always matches
+///
 /// let mut hashes: Vec<_> = keys.iter().filter_map(|key| policy.key_hash(key)).collect();
 /// hashes.dedup(); // successive keys with the same prefix count once
-/// let mut bytes = Vec::new();
-/// policy.create_filter_of_hashes(&hashes, &mut bytes);
-/// let filter = BloomFilter::new(bytes)?;
-/// assert!(filter.may_match(&FilterKey::new(&policy, b"pear01:name")));
-/// # Ok::<(), leveldb_filter::InvalidFilter>(())
+/// let mut filter = Vec::new();
+/// policy.create_filter_of_hashes(&hashes, &mut filter);
+/// assert!(policy.key_may_match(b"pear01:name", &filter));
 /// ```
 ///
 /// The filter is as long as one of 2,000 keys, because shorter filters match many absent keys that
@@ -76,12 +83,12 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// let policy: HashedBy = HashedBy::new("example.Prefix6", bloom, |policy, key| {
 ///     policy.key_hash(key.get(..6)?) // a shorter key always matches
 /// });
-/// let options = Options { shared: Arc::new(policy.clone()), policy };
+/// let options = Options { shared: Arc::new(policy), policy };
 /// assert_eq!(options.shared.name(), options.policy.name());
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct HashedBy<P = BloomFilterPolicy, F = fn(&P, &[u8]) -> Option<BloomHash>> {
-    name: Cow<'static, str>,
+    name: &'static str,
     policy: P,
     hash: F,
 }
@@ -90,11 +97,11 @@ impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> HashedB
     /// Wraps `policy`, which may be a `Box<dyn HashPolicy>`.
     ///
     /// The name must differ from LevelDB's, and from the name of any policy that hashes keys
-    /// differently, for example with another prefix length. Otherwise readers misread old filters
-    /// and miss their keys.
+    /// differently, for example with another prefix length. A name that is computed at run time can
+    /// be leaked, once, by `String::leak`.
     #[must_use]
-    pub fn new(name: impl Into<Cow<'static, str>>, policy: P, hash: F) -> Self {
-        Self { name: name.into(), policy, hash }
+    pub const fn new(name: &'static str, policy: P, hash: F) -> Self {
+        Self { name, policy, hash }
     }
 
     /// Returns the wrapped policy, for example for the [shape](crate::BloomFilterPolicy::shape) of
@@ -108,8 +115,8 @@ impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> HashedB
 impl<P: HashPolicy, F: Fn(&P, &[u8]) -> Option<BloomHash> + Send + Sync> FilterPolicy
     for HashedBy<P, F>
 {
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> &'static str {
+        self.name
     }
 
     fn create_filter(&self, keys: &[&[u8]], dst: &mut Vec<u8>) {

@@ -42,33 +42,25 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | write filters as LevelDB does, one for each 2 KiB | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`] |
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
+//! | write LevelDB's own bytes | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`], and [`add_internal_key`](FilterBlockBuilder::add_internal_key) |
 //! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes::entries_of_a_table) |
-//! | have one filter for a table, without block offsets | [one filter per table](recipes::one_filter_per_table) |
-//! | build filter blocks of keys that end in LevelDB's trailer | [`InternalKeyPolicy`] |
-//! | give up a table halfway, or predict its filter block's length | [`FilterBlockBuilder::clear`], [`estimated_len`](FilterBlockBuilder::estimated_len) |
-//! | hash a key once, and look it up in many tables | [`FilterKey`], then [`FilterBlockReader::may_match`] |
-//! | look up many keys in many tables | [`FilterBlockReader::may_match_many`] |
-//! | find the bits per key for a false-positive rate, or for each level | [`BloomFilterPolicy::for_false_positive_rate`]; [bits per key](recipes::bits_per_key) |
-//! | build a filter without a block, or store and load one | [`BloomFilterBuilder`]; to insert keys later [`BloomFilter::empty`]; [filters without a block](recipes::filters_without_a_block) |
-//! | know whether a filter is overfull | [`BloomFilterShape::false_positive_rate`] |
-//! | look up keys in a filter without a block, one at a time or in batches | [`BloomFilter`] |
+//! | look up keys in many tables, or many keys | [`FilterKey`], [`FilterBlockReader::may_match_many`] |
+//! | choose the bits per key | [`BloomFilterPolicy::for_false_positive_rate`]; [bits per key](recipes::bits_per_key) |
 //! | keep a filter beside a memtable | [`AtomicBloomFilter`]; [memtables](recipes::memtables) |
+//! | have one filter for a table, or a filter without a table | [one filter per table](recipes::one_filter_per_table); [`BloomFilterBuilder`], [`BloomFilter`], [filters without a block](recipes::filters_without_a_block) |
 //! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`]; [comparators](recipes::comparators), [prefixes](recipes::prefixes), [hashes](recipes::hashes_of_your_own) |
-//! | plug a policy into another engine, or replace its filters | [other engines](recipes::other_engines), [LevelDB's C interface](recipes::c_interface) |
-//! | read tables of other programs, and check their filters | [tables of other programs](recipes::tables_of_other_programs) |
-//! | use LevelDB from Python, Node or Go | [your own database](recipes::your_own_database) |
+//! | plug a policy into another engine | [other engines](recipes::other_engines), [LevelDB's C interface](recipes::c_interface) |
+//! | read tables of other programs, or use LevelDB from Python, Node or Go | [tables of other programs](recipes::tables_of_other_programs), [your own database](recipes::your_own_database) |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
-//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. If keys end in
-//! LevelDB's trailer, build with [`InternalKeyPolicy`], and look up user keys with the policy inside
-//! it.
+//! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Keys that end in
+//! LevelDB's trailer are added by [`add_internal_key`](FilterBlockBuilder::add_internal_key), and
+//! everything else takes user keys.
 //!
-//! **Three forms of a key.** Methods that insert or look up keys come in three forms: with `key` in
-//! their name they take a key's bytes, with `hash` a [`BloomHash`], and a bare verb such as
-//! [`may_match`](BloomFilter::may_match) takes a [`FilterKey`]. If in doubt, use a `FilterKey`, which
-//! is always hashed as its policy hashes keys, and only once for many tables.
+//! **A key is bytes.** Whatever looks keys up knows its policy, or hashes them as LevelDB does:
+//! methods with `key` in their name take a key's bytes, with `hash` a [`BloomHash`]. A [`FilterKey`]
+//! is a key that is hashed once for many tables, and right for tables of every policy.
 //!
 //! # Compatibility
 //!
@@ -107,7 +99,6 @@ mod filter_block;
 mod filter_policy;
 mod hash;
 mod hashed_by;
-mod internal_key;
 
 // Aliases of items in private modules work only here.
 #[doc(alias("memtable", "thread", "concurrent", "sync"))]
@@ -120,11 +111,9 @@ pub use filter_block::FilterBlockBuilder;
 #[doc(alias = "checksum")]
 pub use filter_block::FilterBlockReader;
 pub use filter_policy::{FilterKey, FilterPolicy, HashPolicy};
-pub use hash::{BloomHash, bloom_hash, bloom_hashes, hash};
+pub use hash::{BloomHash, bloom_hash, hash};
 #[doc(alias("comparator", "prefix", "wrapper"))]
 pub use hashed_by::HashedBy;
-#[doc(alias("InternalFilterPolicy", "internal key", "trailer"))]
-pub use internal_key::InternalKeyPolicy;
 
 #[cfg(any(doc, doctest))]
 pub mod recipes;

@@ -9,9 +9,8 @@ use std::hint::black_box;
 use common::allocations::{CountingAllocator, count_allocations, peak_bytes};
 use common::{OfKeys, create_filter, noise};
 use leveldb_filter::{
-    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
-    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, InternalKeyPolicy,
-    bloom_hashes,
+    AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder,
+    FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, bloom_hash,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -48,8 +47,10 @@ fn a_filter_takes_one_allocation_or_none_if_the_buffer_has_room() {
             let shape = policy.shape(num_keys);
             let empty = assert_allocations(1, what, || BloomFilter::empty(shape));
             assert_eq!(empty.into_inner().len(), filter_len, "{what:?}");
-            let atomic = assert_allocations(1, what, || AtomicBloomFilter::new(shape));
-            assert_allocations(1, what, || atomic.to_filter());
+            let atomic = assert_allocations(1, what, || AtomicBloomFilter::new(policy, shape));
+            let bytes = assert_allocations(1, what, || atomic.to_bytes());
+            let from_bytes = || AtomicBloomFilter::from_bytes(policy, &bytes).is_ok();
+            assert!(assert_allocations(1, what, from_bytes));
         }
     }
 }
@@ -65,9 +66,7 @@ fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
         assert_eq!(peak_bytes(extend), expected * 4 * 100_000);
         assert_allocations(1, num_keys, || builder.finish(POLICY.tuned()));
         assert_allocations(0, num_keys, || keys.iter().for_each(|key| builder.add_key(key)));
-        let filter = assert_allocations(1, num_keys, || builder.finish(POLICY.tuned()));
-        // In place.
-        assert_allocations(0, num_keys, || AtomicBloomFilter::from(filter));
+        assert_allocations(1, num_keys, || builder.finish(POLICY.tuned()));
         let mut builder = BloomFilterBuilder::with_capacity(num_keys);
         assert_allocations(0, num_keys, || builder.extend(&keys));
     }
@@ -76,12 +75,10 @@ fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
 #[test]
 fn hashes_and_lookups_allocate_nothing() {
     let keys = keys(300);
-    let mut hashes = vec![BloomHash::default(); keys.len()];
-    assert_allocations(0, "bloom_hashes", || bloom_hashes(&keys, &mut hashes));
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
     let mut matches = vec![false; keys.len()];
     let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
     let block_offsets: Vec<_> = (0..).step_by(100).take(keys.len()).collect();
-    let internal_key_policy = InternalKeyPolicy::new(POLICY);
     let (filter, arbitrary) = (create_filter(POLICY, &keys), [noise(100, 5), vec![6]].concat());
     for bytes in [&filter, &arbitrary, &[0; 100][..], &[], &[0], &[0, 31], &[255; 3]] {
         assert_allocations(0, bytes, || {
@@ -90,7 +87,6 @@ fn hashes_and_lookups_allocate_nothing() {
             for (key, &hash) in keys.iter().zip(&hashes) {
                 black_box(POLICY.key_may_match(key, bytes));
                 black_box(POLICY.hash_may_match(hash, bytes));
-                black_box(internal_key_policy.key_may_match(key, bytes));
                 black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
             }
             reader.may_match_many(&block_offsets, &filter_keys, &mut matches);

@@ -3,7 +3,7 @@
 use std::array;
 use std::hint::black_box;
 
-use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, InternalKeyPolicy};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
 use crate::common::allocations::peak_bytes;
 use crate::common::process::{LevelDb, Request};
@@ -23,7 +23,7 @@ const BLOCK_LEN: u64 = 4 << 10;
 /// LevelDB's, what the crate recommends, and a filter for the whole table.
 const RANGES: [&str; 3] = ["2 KiB", "long ranges", "whole table"];
 
-const NEW_BUILDERS: [fn(Policy) -> FilterBlockBuilder<Policy>; 3] =
+const NEW_BUILDERS: [fn(BloomFilterPolicy) -> FilterBlockBuilder; 3] =
     [FilterBlockBuilder::new, FilterBlockBuilder::with_long_ranges, |policy| {
         FilterBlockBuilder::with_base_lg(policy, 63)
     }];
@@ -38,13 +38,11 @@ const MEMBER_SEED: u64 = 1;
 const ORDER_SEED: u64 = 2;
 const QUERY_SEEDS: [u64; 2] = [3, 4];
 
-type Policy = InternalKeyPolicy;
-
 /// A table's keys, and the length of its data blocks in keys.
 struct Table<'a> {
     keys: &'a [&'a [u8]],
     keys_per_block: usize,
-    policy: Policy,
+    policy: BloomFilterPolicy,
 }
 
 /// The results for tables of this number of keys.
@@ -66,7 +64,6 @@ impl Blocks {
             let keys: Vec<_> = user_keys.slices();
             let keys = internal_keys(keys.into_iter().enumerate(), keys_per_block);
             let policy = BloomFilterPolicy::new(options.bits_per_key.into());
-            let policy = InternalKeyPolicy::new(policy);
             leveldb.ask(&Request::new(b'P').u32(options.bits_per_key.into()));
             let table = Table { keys: &keys.slices(), keys_per_block, policy };
             Self {
@@ -87,7 +84,7 @@ impl Table<'_> {
         for (keys, offset) in self.keys.chunks(self.keys_per_block).zip((0..).map(offset_of)) {
             builder.start_block(offset);
             for key in keys {
-                builder.add_key(key);
+                builder.add_internal_key(key);
             }
         }
         builder.finish()
@@ -177,10 +174,10 @@ fn offset_of(data_block: usize) -> u64 {
     data_block as u64 * BLOCK_LEN
 }
 
-fn count(reader: &FilterBlockReader<Policy, &Vec<u8>>, keys: &[&[u8]]) -> u64 {
+fn count(reader: &FilterBlockReader<BloomFilterPolicy, &Vec<u8>>, keys: &[&[u8]]) -> u64 {
     let matches = |key: &&&[u8]| {
-        let offset = key.last_chunk().expect("a trailer");
-        reader.key_may_match(u64::from_le_bytes(*offset), key)
+        let (user_key, offset) = key.split_last_chunk().expect("a trailer");
+        reader.key_may_match(u64::from_le_bytes(*offset), user_key)
     };
     keys.iter().filter(matches).count() as u64
 }

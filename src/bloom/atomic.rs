@@ -5,9 +5,12 @@ use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::bits::probes::PreparedShape;
+use super::error::InvalidFilter;
 use super::filter::BloomFilter;
+use super::policy::BloomFilterPolicy;
 use super::shape::{BloomFilterShape, float};
-use crate::{BloomHash, FilterKey, bloom_hash};
+use crate::filter_policy::BY_HASH_RULE;
+use crate::{BloomHash, FilterKey, FilterPolicy};
 
 /// A filter into which any number of threads insert keys, and look them up, without a lock, for
 /// example beside a memtable.
@@ -21,18 +24,16 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// for example in one `Arc`, and keep the old pair until its table is open. There is a
 /// [page](crate::recipes::memtables) on memtables.
 ///
-/// [`insert`](Self::insert) and [`may_match`](Self::may_match) take a [`FilterKey`], which is hashed
-/// as the tables' policy does it. Methods with `key` in their name use a key's [`bloom_hash`], so
-/// under a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), lookups
-/// would miss keys.
+/// The policy hashes every key, so it may be a [`HashedBy`](crate::HashedBy) or an
+/// `Arc<dyn FilterPolicy>`. A key for which it has no hash is not inserted, and always matches.
 ///
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::sync::RwLock;
 /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy};
 ///
-/// let shape = BloomFilterPolicy::new(10).tuned().shape(4_096); // 4,096 keys until a flush
-/// let filter = AtomicBloomFilter::new(shape);
+/// let policy = BloomFilterPolicy::new(10).tuned();
+/// let filter = AtomicBloomFilter::new(policy, policy.shape(4_096)); // 4,096 keys until a flush
 /// let memtable = RwLock::new(BTreeMap::new());
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| {
@@ -45,71 +46,91 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// });
 /// assert!(filter.key_may_match(b"apple"));
 /// ```
-pub struct AtomicBloomFilter {
+pub struct AtomicBloomFilter<P = BloomFilterPolicy> {
+    policy: P,
     /// A filter's bytes, including the byte for the number of probes.
     bytes: Vec<AtomicU8>,
     prepared: PreparedShape,
 }
 
-impl AtomicBloomFilter {
-    /// Creates an empty filter. Allocates [`filter_len`](BloomFilterShape::filter_len) bytes.
+impl<P: FilterPolicy> AtomicBloomFilter<P> {
+    /// Creates an empty filter of keys as `policy` hashes them. Allocates
+    /// [`filter_len`](BloomFilterShape::filter_len) bytes.
     ///
     /// # Panics
     ///
-    /// With "capacity overflow" if a `Vec` cannot be so long.
+    /// - If the policy has no [hashes](FilterPolicy::by_hash).
+    /// - With "capacity overflow" if a `Vec` cannot be so long.
     #[must_use]
-    pub fn new(shape: BloomFilterShape) -> Self {
-        BloomFilter::empty(shape).into()
+    pub fn new(policy: P, shape: BloomFilterShape) -> Self {
+        let BloomFilter { bytes, prepared } = BloomFilter::empty(shape);
+        Self::with_bytes(policy, bytes.into_iter().map(AtomicU8::new).collect(), prepared)
+    }
+
+    /// Continues a filter with these bytes, for example [stored ones](Self::to_bytes), with all its
+    /// keys. They must be of a policy that hashes keys alike. Takes time linear in their length.
+    ///
+    /// # Errors
+    ///
+    /// As [`BloomFilter::new`].
+    ///
+    /// # Panics
+    ///
+    /// If the policy has no [hashes](FilterPolicy::by_hash).
+    pub fn from_bytes(policy: P, bytes: &[u8]) -> Result<Self, InvalidFilter> {
+        let BloomFilter { bytes, prepared } = BloomFilter::new(bytes)?;
+        Ok(Self::with_bytes(policy, bytes.iter().copied().map(AtomicU8::new).collect(), prepared))
+    }
+
+    fn with_bytes(policy: P, bytes: Vec<AtomicU8>, prepared: PreparedShape) -> Self {
+        let has_hashes = policy.by_hash().is_some();
+        assert!(has_hashes, "AtomicBloomFilter: the policy {} has no hashes", policy.name());
+        Self { policy, bytes, prepared }
     }
 
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
-    /// Threads that insert the same key at the same time may all get `false`. Takes time linear in
-    /// the key's length and in the number of probes.
-    #[expect(clippy::must_use_candidate, reason = "most engines have no use for it")]
+    /// Threads that insert the same key at the same time may all get `false`. Takes the time that
+    /// the policy needs for its hash, and time linear in the number of probes.
+    ///
+    /// # Panics
+    ///
+    /// If the policy panics, or no longer has hashes.
     pub fn insert_key(&self, key: &[u8]) -> bool {
-        self.insert_hash(bloom_hash(key))
-    }
-
-    /// Does what [`insert_key`](Self::insert_key) does, for the key with this hash: its
-    /// [`bloom_hash`], or a hash of your own if lookups use that, too.
-    #[expect(clippy::must_use_candidate, reason = "as for `insert_key`")]
-    pub fn insert_hash(&self, hash: BloomHash) -> bool {
         // Relaxed is enough, because bits are only added, and a load sees every write that happened
         // before it.
         let set = |byte: usize, bit| self.bytes[byte].fetch_or(bit, Ordering::Relaxed);
-        self.prepared.set_bits(set, hash)
-    }
-
-    /// Inserts a key as its policy hashes it. A key without a [hash](FilterKey::hash) is not
-    /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
-    /// the filter matched the key before.
-    #[expect(clippy::must_use_candidate, reason = "as for `insert_key`")]
-    pub fn insert(&self, key: &FilterKey) -> bool {
-        key.hash().is_none_or(|hash| self.insert_hash(hash))
+        let hash = self.policy.by_hash().expect(BY_HASH_RULE).key_hash(key);
+        hash.is_none_or(|hash| self.prepared.set_bits(set, hash))
     }
 
     /// Returns whether `key` may be among the filter's keys.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
-        self.hash_may_match(bloom_hash(key))
+        let hash = self.policy.by_hash().and_then(|policy| policy.key_hash(key));
+        hash.is_none_or(|hash| self.hash_may_match(hash))
     }
 
-    /// Returns whether the key with this hash may be among the filter's keys.
+    /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is also looked up in
+    /// tables.
     #[inline]
     #[must_use]
-    pub fn hash_may_match(&self, hash: BloomHash) -> bool {
+    pub fn may_match(&self, key: &FilterKey) -> bool {
+        let by_hash = self.policy.by_hash();
+        let hash = by_hash.and_then(|by_hash| key.hash_by(by_hash, self.policy.name()));
+        hash.is_none_or(|hash| self.hash_may_match(hash))
+    }
+
+    #[inline]
+    fn hash_may_match(&self, hash: BloomHash) -> bool {
         let load = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
         self.prepared.may_match(|index| self.bytes.get(index).map(load), hash)
     }
 
-    /// Returns whether the filter may contain a key that is looked up in several filters, or `true`
-    /// if the key has no [hash](FilterKey::hash). Create the key with the policy of the keys in
-    /// this filter.
-    #[inline]
+    /// Returns the policy that hashes the keys.
     #[must_use]
-    pub fn may_match(&self, key: &FilterKey) -> bool {
-        key.hash().is_none_or(|hash| self.hash_may_match(hash))
+    pub const fn policy(&self) -> &P {
+        &self.policy
     }
 
     /// Returns the filter's length and number of probes.
@@ -127,39 +148,37 @@ impl AtomicBloomFilter {
         float(bits.iter().map(num_ones).sum()) / float(self.shape().num_bits())
     }
 
-    /// Copies the filter as it is now, in time linear in its length. A key whose insert happened
-    /// before the call is in the copy. A key inserted during the call may or may not be.
+    /// Copies the filter's bytes as they are now, in time linear in their length. A key whose
+    /// insert happened before the call is in the copy. A key inserted during the call may or may
+    /// not be.
     ///
-    /// For example, to store a filter and go on with it later:
+    /// Ask the copy by the policy's [`key_may_match`](FilterPolicy::key_may_match), if its filters
+    /// are Bloom filters, or go on with it by [`from_bytes`](Self::from_bytes):
     ///
     /// ```
-    /// use leveldb_filter::{AtomicBloomFilter, BloomFilter, BloomFilterPolicy};
-    /// let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(10).tuned().shape(4_096));
+    /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, FilterPolicy};
+    /// let policy = BloomFilterPolicy::new(10).tuned();
+    /// let filter = AtomicBloomFilter::new(policy, policy.shape(4_096));
     /// filter.insert_key(b"apple");
-    /// let stored = filter.to_filter().into_inner();
-    /// let filter = AtomicBloomFilter::from(BloomFilter::new(stored)?);
+    /// let stored = filter.to_bytes();
+    /// assert!(policy.key_may_match(b"apple", &stored));
+    /// let filter = AtomicBloomFilter::from_bytes(policy, &stored)?;
     /// assert!(filter.key_may_match(b"apple") && !filter.key_may_match(b"plum"));
     /// # Ok::<(), leveldb_filter::InvalidFilter>(())
     /// ```
     #[doc(alias("save", "store"))]
     #[must_use]
-    pub fn to_filter(&self) -> BloomFilter {
-        let bytes = self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
-        BloomFilter { bytes, prepared: self.prepared }
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect()
     }
 }
 
-/// Continues a filter, for example a [stored one](AtomicBloomFilter::to_filter), with all its keys.
-/// Takes time linear in its length.
-impl From<BloomFilter> for AtomicBloomFilter {
-    fn from(BloomFilter { bytes, prepared }: BloomFilter) -> Self {
-        Self { bytes: bytes.into_iter().map(AtomicU8::new).collect(), prepared }
-    }
-}
-
-/// Shows the filter's shape, not its bytes.
-impl fmt::Debug for AtomicBloomFilter {
+/// Shows the policy and the filter's shape, not its bytes.
+impl<P: FilterPolicy + fmt::Debug> fmt::Debug for AtomicBloomFilter<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicBloomFilter").field("shape", &self.shape()).finish_non_exhaustive()
+        f.debug_struct("AtomicBloomFilter")
+            .field("policy", &self.policy)
+            .field("shape", &self.shape())
+            .finish_non_exhaustive()
     }
 }

@@ -17,7 +17,7 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// Add every entry's key, as for a [`FilterBlockBuilder`](crate::FilterBlockBuilder::add_key). Under
 /// a policy that hashes keys in its own way, such as [`HashedBy`](crate::HashedBy), call its
-/// [`create_filter_of_hashes`](crate::HashPolicy::create_filter_of_hashes) instead
+/// [`create_filter`](crate::FilterPolicy::create_filter) instead
 /// ([example](crate::HashedBy#filters-without-a-block)).
 ///
 /// **Few keys.** Filters of fewer than 2,000 keys match many absent keys that count up. So size

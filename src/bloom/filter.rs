@@ -10,7 +10,7 @@ use super::error::{InvalidFilter, ShapeMismatch};
 use super::shape::{BloomFilterShape, MAX_PROBES, float};
 use super::shaping;
 use crate::hash::assert_same_len;
-use crate::{BloomHash, FilterKey, bloom_hash};
+use crate::{BloomHash, bloom_hash};
 
 /// A filter for many lookups: its bytes, parsed once, borrowed or owned.
 ///
@@ -18,12 +18,10 @@ use crate::{BloomHash, FilterKey, bloom_hash};
 /// `&[u8]`, `Vec<u8>` or `Arc<[u8]>`, and must always return the same bytes. If it is mutable, keys
 /// can be inserted.
 ///
-/// Methods with `key` in their name take a key's bytes, and use its [`bloom_hash`]. To look up a key
-/// in many filters, or under a policy that hashes keys in its own way, such as
-/// [`HashedBy`](crate::HashedBy), make a [`FilterKey`] for [`insert`](Self::insert) and
-/// [`may_match`](Self::may_match). Methods with `hash` also take [hashes of your
-/// own](crate::recipes::filters_without_a_block). No key can be removed, because others may need its
-/// bits.
+/// Methods with `key` in their name use the key's [`bloom_hash`], as LevelDB does. Methods with
+/// `hash` also take [hashes of your own](crate::recipes::filters_without_a_block). A policy that
+/// hashes keys in its own way looks them up [by itself](crate::HashedBy#filters-without-a-block). No
+/// key can be removed, because others may need its bits.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilter, BloomFilterPolicy, FilterPolicy};
@@ -109,15 +107,6 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
         self.prepared.may_match(|index| bits.get(index).copied(), hash)
     }
 
-    /// Returns whether the filter may contain a key that is looked up in several filters, or `true`
-    /// if the key has no [hash](FilterKey::hash). Create the key with the policy of the keys in
-    /// this filter.
-    #[inline]
-    #[must_use]
-    pub fn may_match(&self, key: &FilterKey) -> bool {
-        key.hash().is_none_or(|hash| self.hash_may_match(hash))
-    }
-
     /// Looks up many keys: writes to `matches[i]` whether `keys[i]` may be among the filter's keys.
     ///
     /// Overwrites all of `matches`. Allocates nothing. Looks up 16 keys or more side by side. That is
@@ -195,9 +184,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     /// Inserts `key`. Returns `true` if the filter matched it before, unlike `HashSet::insert`.
     /// Takes time linear in the key's length and in the number of probes. To build a whole filter,
     /// a [`BloomFilterBuilder`](crate::BloomFilterBuilder) is faster.
-    ///
-    /// Inserts the key's [`bloom_hash`]. If a policy hashes keys in its own way, use
-    /// [`insert`](Self::insert).
     pub fn insert_key(&mut self, key: &[u8]) -> bool {
         self.insert_hash(bloom_hash(key))
     }
@@ -212,13 +198,6 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
             mem::replace(byte, *byte | bit)
         };
         prepared.set_bits(set, hash)
-    }
-
-    /// Inserts a key as its policy hashes it. A key without a [hash](FilterKey::hash) is not
-    /// inserted, because [`may_match`](Self::may_match) is always `true` for it. Returns `true` if
-    /// the filter matched the key before.
-    pub fn insert(&mut self, key: &FilterKey) -> bool {
-        key.hash().is_none_or(|hash| self.insert_hash(hash))
     }
 
     /// Removes all keys, in time linear in the filter's length. A single key cannot be removed.

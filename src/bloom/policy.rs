@@ -186,7 +186,9 @@ impl BloomFilterPolicy {
         self.millibits_per_key
     }
 
-    /// Returns the length and the number of probes of a filter of `num_keys` keys.
+    /// Returns the length and the number of probes of a filter of `num_keys` keys. Without keys a
+    /// filter has 9 bytes whatever [`with_min_keys`](Self::with_min_keys) says, as LevelDB makes it,
+    /// so pass a computed number, for a filter to fill later, as `num_keys.max(1)`.
     ///
     /// # Panics
     ///

@@ -35,10 +35,11 @@ impl BloomFilterShape {
     /// in bytes, [let a tuned policy choose](crate::recipes::memtables).
     ///
     /// ```
-    /// use leveldb_filter::{AtomicBloomFilter, BloomFilterShape};
-    /// let filter = AtomicBloomFilter::new(BloomFilterShape::new(65_510, 8));
+    /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomFilterShape};
+    /// let shape = BloomFilterShape::new(65_510, 8);
+    /// let filter = AtomicBloomFilter::new(BloomFilterPolicy::default(), shape);
     /// assert!(!filter.insert_key(b"apple"));
-    /// assert_eq!(filter.to_filter().as_bytes().len(), 65_510);
+    /// assert_eq!(filter.to_bytes().len(), 65_510);
     /// ```
     ///
     /// # Panics

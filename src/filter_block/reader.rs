@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::hash::{BATCH, assert_same_len};
-use crate::{BloomFilterPolicy, BloomHash, FilterKey, FilterPolicy};
+use crate::{BloomFilterPolicy, BloomHash, FilterKey, FilterPolicy, HashPolicy};
 
 /// Reads the filter block of a table. Mirrors `FilterBlockReader` in `table/filter_block.h`.
 ///
@@ -19,8 +19,8 @@ use crate::{BloomFilterPolicy, BloomHash, FilterKey, FilterPolicy};
 /// [`BloomFilter`](crate::BloomFilter), which expects a single filter and may reject every key.
 ///
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
-/// corrupt filter may reject keys that it contains. If the checksum is wrong, read the table
-/// without filters. Readers never panic, overflow or allocate on any bytes. If the block or a
+/// corrupt filter may reject keys that it contains. If the checksum is wrong, pass `Vec::new()` as
+/// the block, which rejects no key. Readers never panic, overflow or allocate on any bytes. If the block or a
 /// filter's offsets are malformed, lookups answer `true`. LevelDB differs in two cases. With a
 /// `base_lg` of 64 or more its behaviour is undefined. If a filter's two offsets are equal but lie
 /// beyond the filters, it answers `false`.
@@ -48,7 +48,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// trailer (compression type and checksum) that follows it in the file. `policy` is the policy
     /// that the table's metaindex block names.
     ///
-    /// If a table has no usable filters, pass empty contents. Then all lookups answer `true`.
+    /// If a table has no filters, pass empty contents. Then all lookups answer `true`.
     ///
     /// To share the bytes between readers, use an `Arc<[u8]>`, or a type of your own around a
     /// shared memory map. `Arc<Vec<u8>>` and `Arc<Mmap>` do not implement `AsRef<[u8]>`.
@@ -58,8 +58,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Returns whether the data block at `block_offset` may contain `key`, or `true` if
-    /// [`filter`](Self::filter) is `None`. Pass an internal key if the policy is an
-    /// [`InternalKeyPolicy`](crate::InternalKeyPolicy), otherwise a user key.
+    /// [`filter`](Self::filter) is `None`.
     ///
     /// Pass the offset of the data block with the first entry at or after the key. An index of last
     /// keys finds that block, as LevelDB's index does. An index of first keys may find the block
@@ -75,12 +74,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is looked up in
-    /// several tables. Create the key with this reader's policy. Looks up the hash if the
-    /// `FilterKey` has a hash and the policy uses hashes, otherwise the key. A key for which its
-    /// policy has no hash always matches.
-    ///
-    /// May panic if an [`InternalKeyPolicy`](crate::InternalKeyPolicy) wraps a policy whose
-    /// [`by_hash`](FilterPolicy::by_hash) is not always the same.
+    /// several tables. If a policy with this reader's policy's name made the `FilterKey`, its hash
+    /// is not computed again.
     #[inline]
     #[must_use]
     pub fn may_match(&self, block_offset: u64, key: &FilterKey) -> bool {
@@ -118,12 +113,13 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     ///
     /// # Panics
     ///
-    /// If the slices differ in length. May panic as [`may_match`](Self::may_match) does.
+    /// If the slices differ in length.
     #[doc(alias("batch", "multi get", "multi_get"))]
     pub fn may_match_many(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
         assert_same_len(block_offsets, keys, "FilterBlockReader::may_match_many");
         assert_same_len(keys, matches, "FilterBlockReader::may_match_many");
         let (base_lg, mut hashes) = (self.base_lg(), [BloomHash::default(); BATCH]);
+        let by_hash = self.policy.by_hash().map(|by_hash| (by_hash, self.policy.name()));
         let mut end = 0;
         for block_offsets in block_offsets.chunk_by(|a, b| a >> base_lg == b >> base_lg) {
             let group = end..end + block_offsets.len();
@@ -134,29 +130,16 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
                 continue;
             };
             for (keys, matches) in keys.chunks(BATCH).zip(matches.chunks_mut(BATCH)) {
-                self.look_up(keys, filter, &mut hashes[..keys.len()], matches);
-            }
-        }
-    }
-
-    /// Looks up keys in one filter, with room for their hashes.
-    fn look_up(
-        &self,
-        keys: &[FilterKey],
-        filter: &[u8],
-        hashes: &mut [BloomHash],
-        matches: &mut [bool],
-    ) {
-        match self.policy.by_hash() {
-            Some(policy) if keys.iter().all(|key| key.hash().is_some()) => {
-                for (slot, key) in hashes.iter_mut().zip(keys) {
-                    *slot = key.hash().unwrap_or_default(); // each key has one
-                }
-                policy.hashes_may_match(hashes, filter, matches);
-            }
-            _ => {
-                for (matches, key) in matches.iter_mut().zip(keys) {
-                    *matches = key.may_match(&self.policy, filter);
+                let hashes = &mut hashes[..keys.len()];
+                match by_hash {
+                    Some((by_hash, name)) if have_hashes(keys, by_hash, name, hashes) => {
+                        by_hash.hashes_may_match(hashes, filter, matches);
+                    }
+                    _ => {
+                        for (matches, key) in matches.iter_mut().zip(keys) {
+                            *matches = key.may_match(&self.policy, filter);
+                        }
+                    }
                 }
             }
         }
@@ -215,6 +198,20 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     pub const fn contents(&self) -> &B {
         &self.contents
     }
+}
+
+/// Writes the keys' hashes by a policy with this name. Returns `false` if one has no hash.
+fn have_hashes(
+    keys: &[FilterKey],
+    policy: &dyn HashPolicy,
+    name: &'static str,
+    hashes: &mut [BloomHash],
+) -> bool {
+    for (key, slot) in keys.iter().zip(hashes) {
+        let Some(hash) = key.hash_by(policy, name) else { return false };
+        *slot = hash;
+    }
+    true
 }
 
 /// Shows no bytes of the block.

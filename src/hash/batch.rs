@@ -15,27 +15,12 @@ pub(crate) const BATCH: usize = 128;
 /// How many keys are hashed side by side, if they have one length.
 const GROUP: usize = 8;
 
-/// Hashes many user keys: writes the [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
-///
-/// Overwrites all of `hashes`. Takes time linear in the keys' bytes. Allocates nothing. For lookups
-/// in filter blocks make [`FilterKey`](crate::FilterKey)s, because another policy may hash
-/// differently.
-///
-/// # Panics
-///
-/// If the slices differ in length. May panic if a key's `as_ref` returns different bytes each time.
-#[inline]
-pub fn bloom_hashes<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
-    assert_same_len(keys, hashes, "bloom_hashes");
-    hash_many(keys, hashes);
-}
-
 #[inline]
 pub(crate) fn assert_same_len<A, B>(inputs: &[A], outputs: &[B], method: &str) {
     assert_eq!(inputs.len(), outputs.len(), "{method}: the slices must have the same length");
 }
 
-/// Hashes as many keys as there are hashes.
+/// Writes the [`bloom_hash`](super::bloom_hash) of `keys[i]` to `hashes[i]`.
 #[inline]
 pub(crate) fn hash_many<K: AsRef<[u8]>>(keys: &[K], hashes: &mut [BloomHash]) {
     let mut groups = keys.chunks_exact(GROUP);

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomFilterShape,
     BloomHash, FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy,
-    HashedBy, InternalKeyPolicy, InvalidFilter, ShapeMismatch, bloom_hash, bloom_hashes,
+    HashedBy, InvalidFilter, ShapeMismatch, bloom_hash,
 };
 
 use crate::common::odd::{Odd, Writes};
@@ -35,12 +35,12 @@ fn types_have_the_common_traits() {
     fn assert_is_error<T: Error>() {}
     fn assert_is_bytes<T: Clone + Eq + Hash + AsRef<[u8]>>() {}
 
-    assert_is_value::<(BloomFilterPolicy, InternalKeyPolicy, BloomHash)>();
+    assert_is_value::<(BloomFilterPolicy, BloomHash)>();
     assert_is_value::<(BloomFilterShape, InvalidFilter, ShapeMismatch)>();
     assert_is_copied::<(BloomFilter<&[u8]>, BloomFilter<&[u8; 9]>, FilterKey)>();
     assert_is_copied::<FilterBlockReader<BloomFilterPolicy, &[u8]>>();
     assert_is_shared::<(AtomicBloomFilter, BloomFilterBuilder, BloomFilter)>();
-    assert_has_default::<(BloomFilterPolicy, InternalKeyPolicy, BloomHash)>();
+    assert_has_default::<(BloomFilterPolicy, BloomHash)>();
     assert_is_ordered::<BloomHash>();
     assert_is_error::<InvalidFilter>();
     assert_is_error::<ShapeMismatch>();
@@ -53,7 +53,6 @@ fn types_have_the_common_traits() {
 struct Fields {
     shared: Arc<dyn FilterPolicy>,
     bounded: Arc<dyn FilterPolicy + Send + Sync>,
-    internal: InternalKeyPolicy,
     of_dynamic: HashedBy<Arc<dyn HashPolicy>>,
     of_bounded: HashedBy<Arc<dyn HashPolicy + Send + Sync>>,
     hashed: HashedBy,
@@ -74,7 +73,6 @@ fn fields_need_no_type_parameters_and_are_shown_without_bytes() {
     builder.add_key(b"fig");
     let fields = Fields {
         bounded: Arc::new(POLICY),
-        internal: InternalKeyPolicy::new(POLICY),
         of_dynamic: HashedBy::new("example.A", Arc::new(POLICY), |_, key| Some(bloom_hash(key))),
         of_bounded: HashedBy::new("example.B", Arc::new(POLICY), |_, key| Some(bloom_hash(key))),
         hashed: HashedBy::new("example.C", POLICY, |_, key| Some(bloom_hash(key))),
@@ -86,10 +84,9 @@ fn fields_need_no_type_parameters_and_are_shown_without_bytes() {
         shared,
     };
     assert!(fields.of_shared.key_may_match(0, b"fig"));
-    let shown = format!("{fields:?} {:?}", AtomicBloomFilter::new(POLICY.shape(1)));
+    let shown = format!("{fields:?} {:?}", AtomicBloomFilter::new(POLICY, POLICY.shape(1)));
     for part in [
         r#"shared: FilterPolicy("example.Bloom"), bounded: FilterPolicy("example.Bloom")"#,
-        "internal: InternalKeyPolicy { user_policy: BloomFilterPolicy { ",
         r#"HashedBy { name: "example.A", policy: HashPolicy { .. }, .. }"#,
         r#"HashedBy { name: "example.B", policy: HashPolicy { .. }, .. }"#,
         r#"HashedBy { name: "example.C", policy: BloomFilterPolicy { "#,
@@ -97,7 +94,8 @@ fn fields_need_no_type_parameters_and_are_shown_without_bytes() {
         " BloomFilter { shape: BloomFilterShape { num_bytes: 8, num_probes: 11 }, .. }",
         " base_lg: Some(11), filters: 1, pending_keys: 1, .. }",
         " footer: Some(Footer { array_offset: 9, num_filters: 1, base_lg: 11 }), .. }",
-        " AtomicBloomFilter { shape: BloomFilterShape { num_bytes: 8, num_probes: 11 }, .. }",
+        " AtomicBloomFilter { policy: BloomFilterPolicy { millibits_per_key: 16000, ",
+        " }, shape: BloomFilterShape { num_bytes: 8, num_probes: 11 }, .. }",
     ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
@@ -160,9 +158,6 @@ fn slices_of_different_lengths_panic() {
                 assert_panics(message, || policy.hashes_may_match(&hashes, filter, &mut matches));
             }
         }
-        let (keys, mut hashes) = ([&b"fig"[..]], vec![BloomHash::default(); num_others]);
-        let message = "bloom_hashes: the slices must have the same length";
-        assert_panics(message, || bloom_hashes(&keys, &mut hashes));
         let reader = FilterBlockReader::new(POLICY, []);
         let message = "FilterBlockReader::may_match_many: the slices must have the same length";
         let key = FilterKey::new(&POLICY, b"fig");
@@ -191,7 +186,7 @@ fn a_length_above_usize_panics_and_leaves_buffers_unchanged() {
     let shape = BloomFilterShape::new(usize::MAX, 6);
     assert_eq!(shape.num_bits(), (usize::MAX as u64 - 1).saturating_mul(8));
     assert_panics(message, || _ = BloomFilter::empty(shape));
-    assert_panics(message, || _ = AtomicBloomFilter::new(shape));
+    assert_panics(message, || _ = AtomicBloomFilter::new(POLICY, shape));
     let longest = BloomFilterPolicy::from_millibits_per_key(u32::MAX);
     assert_eq!((longest.shape(0).filter_len(), longest.millibits_per_key()), (9, u32::MAX));
     // The bits are counted in thousandths.

@@ -4,9 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use leveldb_filter::{
-    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, InternalKeyPolicy,
-};
+use leveldb_filter::{FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -19,8 +17,8 @@ use crate::common::strategies::{any_key, config};
 enum Call {
     /// With this many bytes more than the block before, or fewer.
     StartBlock(i64),
-    /// A number of keys, and how often each is added.
-    AddKeys(Vec<u8>, u16, u8),
+    /// A number of keys, how often each is added, and whether as an internal key.
+    AddKeys(Vec<u8>, u16, u8, bool),
     Finish,
     Clear,
     /// The policy's next call panics.
@@ -32,7 +30,8 @@ fn any_call() -> impl Strategy<Value = Call> {
     let num_keys = prop_oneof![79 => 0..4_u16, 1 => 0..6_000_u16];
     prop_oneof![
         24 => step.clone().prop_map(Call::StartBlock),
-        24 => (any_key(), num_keys, 1..3_u8).prop_map(|(key, n, of)| Call::AddKeys(key, n, of)),
+        24 => (any_key(), num_keys, 1..3_u8, any::<bool>())
+            .prop_map(|(key, n, of, is_internal)| Call::AddKeys(key, n, of, is_internal)),
         4 => Just(Call::Finish),
         1 => Just(Call::Clear),
         1 => step.prop_map(|step| Call::StartBlock(-step)),
@@ -64,10 +63,16 @@ impl<P: FilterPolicy + Clone> Checked<'_, P> {
                     self.block_offset = block_offset;
                 }
             }
-            Call::AddKeys(key, number, times) => {
+            Call::AddKeys(key, number, times, is_internal) => {
                 for i in 0..number * u16::from(*times) {
                     let key = [&key[..], &(i / u16::from(*times)).to_be_bytes()].concat();
-                    if self.caught(|builder| builder.add_key(&key)).is_none() {
+                    let internal_key = [&key[..], &u64::from(i).to_be_bytes()].concat();
+                    let added = if *is_internal {
+                        self.caught(|builder| builder.add_internal_key(&internal_key))
+                    } else {
+                        self.caught(|builder| builder.add_key(&key))
+                    };
+                    if added.is_none() {
                         return;
                     }
                     self.keys.push((self.block_offset, key));
@@ -86,6 +91,7 @@ impl<P: FilterPolicy + Clone> Checked<'_, P> {
             let (builder, message) = (&mut self.builder, "an earlier call panicked");
             assert_panics(message, || builder.start_block(u64::MAX));
             assert_panics(message, || builder.add_key(b"fig"));
+            assert_panics(message, || builder.add_internal_key(b"fig"));
             assert_panics(message, || _ = builder.estimated_len(10));
             assert_panics(message, || drop(builder.finish()));
             self.clear();
@@ -158,7 +164,7 @@ proptest! {
     fn no_order_of_calls_loses_a_key_and_a_cleared_builder_is_as_new(
         calls in vec(any_call(), 0..50),
         base_lg in prop_oneof![Just(None), Just(Some(11)), (0..64_u8).prop_map(Some)],
-        wraps in 0..4,
+        wraps in 0..3,
         writes in prop_oneof![Just(Writes::Appends), Just(Writes::Replaces), Just(Writes::Pops)],
     ) {
         let panics = AtomicBool::new(false);
@@ -166,7 +172,6 @@ proptest! {
         match wraps {
             0 => check(policy, base_lg, &panics, &calls),
             1 => check(&OfKeys(policy), base_lg, &panics, &calls),
-            2 => check(&InternalKeyPolicy::new(policy), base_lg, &panics, &calls),
             _ => check(policy as &dyn FilterPolicy, base_lg, &panics, &calls),
         }
     }

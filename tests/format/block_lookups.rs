@@ -2,14 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockReader, FilterKey, FilterPolicy, InternalKeyPolicy,
-};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockReader, FilterKey, FilterPolicy, HashedBy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::block_builder::build;
+use super::hash_policies::prefix_hash;
 use crate::common::OfKeys;
 use crate::common::odd::{Odd, Writes};
 use crate::common::strategies::{any_data_blocks, any_key, config};
@@ -70,18 +69,19 @@ proptest! {
         }
         let block_offsets: Vec<_> = pairs.iter().map(|(offset, ..)| *offset).collect();
         let of_keys = OfKeys(POLICY);
-        let internal = InternalKeyPolicy::new(POLICY);
+        // Keys of less than 3 bytes have no hash.
+        let prefixes = HashedBy::new("example.Prefix3", POLICY, prefix_hash);
         let keys: Vec<_> = pairs
             .iter()
             .map(|(_, key, made_by)| match made_by {
                 0 if has_foreign_keys => FilterKey::new(&of_keys, key),
-                1 if has_foreign_keys => FilterKey::new(&internal, key),
+                1 if has_foreign_keys => FilterKey::new(&prefixes, key),
                 _ => FilterKey::new(&POLICY, key),
             })
             .collect();
 
         let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
-        for policy in [&POLICY as &dyn FilterPolicy, &of_keys, &internal, &odd] {
+        for policy in [&POLICY as &dyn FilterPolicy, &of_keys, &prefixes, &odd] {
             assert_answers_as_one_by_one(policy, &contents, &block_offsets, &keys);
         }
     }

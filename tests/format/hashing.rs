@@ -1,8 +1,8 @@
 //! Hashes of one key, and of many keys at once.
 
-use leveldb_filter::{BloomHash, bloom_hash, bloom_hashes, hash};
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, HashPolicy, bloom_hash, hash};
 
-use crate::common::{noise, reference};
+use crate::common::{create_filter, noise, reference};
 
 #[test]
 fn keys_of_every_length_have_leveldbs_hash() {
@@ -15,14 +15,21 @@ fn keys_of_every_length_have_leveldbs_hash() {
     }
 }
 
-/// Asserts that keys whose lengths are `len(0)`, `len(1)`, `len(2)`, … get their hashes.
+/// Asserts that keys whose lengths are `len(0)`, `len(1)`, `len(2)`, … get their hashes when a filter
+/// of them is made, and when they are looked up in a filter of every second of them.
 #[track_caller]
 fn assert_hashes_as_one_by_one(bytes: &[u8], num_keys: usize, len: impl Fn(usize) -> usize) {
     let keys: Vec<&[u8]> = (0..num_keys).map(|i| &bytes[i..i + len(i)]).collect();
-    let expected: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
-    let mut hashes = vec![BloomHash::default(); num_keys];
-    bloom_hashes(&keys, &mut hashes);
-    assert_eq!(hashes, expected);
+    let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let (policy, mut of_hashes) = (BloomFilterPolicy::new(20), vec![]);
+    policy.create_filter_of_hashes(&hashes, &mut of_hashes);
+    assert!(create_filter(policy, &keys) == of_hashes);
+    let some: Vec<_> = keys.iter().step_by(2).collect();
+    let filter = BloomFilter::new(create_filter(policy, &some)).expect("made by a policy");
+    let expected: Vec<_> = hashes.iter().map(|&hash| filter.hash_may_match(hash)).collect();
+    let mut matches = vec![false; num_keys];
+    filter.keys_may_match(&keys, &mut matches);
+    assert_eq!(matches, expected);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leveldb_filter::{
     BloomFilterPolicy, BloomHash, FilterBlockBuilder, FilterBlockReader, FilterPolicy, HashPolicy,
-    HashedBy, InternalKeyPolicy,
+    HashedBy,
 };
 
 use super::api::assert_panics;
@@ -272,11 +272,7 @@ fn long_ranges_ask_for_room_for_8_times_the_keys_and_count_equal_neighbours_once
 #[test]
 fn every_wrapper_asks_for_the_same_room() {
     let hashed = HashedBy::new("example.Lists", LISTS, HashPolicy::key_hash);
-    let internal = InternalKeyPolicy::new(LISTS);
-    let internal = internal.by_hash().expect("hashes");
-    for policy in
-        [&&LISTS as &dyn HashPolicy, &Box::new(LISTS), &Arc::new(LISTS), &hashed, internal]
-    {
+    for policy in [&&LISTS as &dyn HashPolicy, &Box::new(LISTS), &Arc::new(LISTS), &hashed] {
         let (fig, mut dst) = ([BloomHash::from_u32(b'f'.into())], vec![]);
         policy.create_filter_of_hashes(&fig, &mut dst);
         policy.create_filter_with_room(&fig, 9, &mut dst);

@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use std::iter::successors;
 use std::sync::Arc;
 
-use leveldb_filter::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, HashPolicy, HashedBy, InternalKeyPolicy,
-};
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, HashPolicy, HashedBy};
 
 use self::filters::Table;
 use super::hash_policies::{ignoring_case, prefix_hash};
@@ -28,18 +26,23 @@ const PREFIX_LEN: usize = 3;
 
 const MAX_USER_KEYS: usize = 30_000;
 
+/// Which of an engine's [policies](Engine::policies) ignore case, and which hash prefixes.
+const IGNORES_CASE: [bool; 6] = [false, false, true, true, true, true];
+const HASHES_PREFIXES: [bool; 6] = [false, true, true, true, false, false];
+
 struct Engine {
     below: Box<dyn FnMut(usize) -> usize>,
     bloom: BloomFilterPolicy,
     ignores_case: bool,
-    /// Whether filters are of prefixes.
-    hashes_prefixes: bool,
-    /// Of user keys, and of internal keys. The builder has one of them.
-    policies: [Policy; 2],
-    built_by: usize,
+    /// Whether lookups seek to prefixes.
+    seeks_prefixes: bool,
+    /// Any of them makes a key to look up. Those that fit the engine make filters.
+    policies: [Policy; 6],
+    has_trailers: bool,
     /// `None` for long ranges.
     base_lg: Option<u8>,
-    builder: FilterBlockBuilder<Policy>,
+    /// One for each policy.
+    builders: Vec<FilterBlockBuilder<Policy>>,
     entries: Entries,
     memtable: Entries,
     tables: Vec<Table>,
@@ -51,33 +54,31 @@ impl Engine {
         let bloom = [BloomFilterPolicy::new(10), BloomFilterPolicy::new(10).tuned()][below(2)];
         let lower_case = HashedBy::new("example.IgnoreCase", bloom, ignoring_case);
         let dynamic: Box<dyn HashPolicy> = Box::new(bloom);
-        let prefixes = HashedBy::new("example.Prefix3", dynamic, prefix_hash);
-        let number = below(6);
-        let policy: Policy = match number {
-            0 => Arc::new(bloom),
-            1 => Arc::new(prefixes),
-            2 => Arc::new(HashedBy::new("example.Both", prefixes, ignoring_case)),
-            3 => Arc::new(HashedBy::new("example.Both", lower_case, prefix_hash)),
-            4 => Arc::new(lower_case),
-            _ => Arc::new(OfKeys(lower_case)),
-        };
-        let policies = [policy.clone(), Arc::new(InternalKeyPolicy::new(policy))];
-        let (built_by, base_lg) = (below(2), u8::try_from(below(63)).expect("small"));
+        let prefixes: Arc<_> = HashedBy::new("example.Prefix3", dynamic, prefix_hash).into();
+        let policies: [Policy; 6] = [
+            Arc::new(bloom),
+            prefixes.clone(),
+            Arc::new(HashedBy::new("example.Both", prefixes, ignoring_case)),
+            Arc::new(HashedBy::new("example.Both", lower_case, prefix_hash)),
+            Arc::new(lower_case),
+            Arc::new(OfKeys(lower_case)),
+        ];
+        let base_lg = u8::try_from(below(63)).expect("small");
         let base_lg = [None, Some(11), Some(63), Some(base_lg)][below(4)];
-        let builder = match (policies[built_by].clone(), base_lg) {
+        let new_builder = |policy: &Policy| match (policy.clone(), base_lg) {
             (policy, None) => FilterBlockBuilder::with_long_ranges(policy),
             (policy, Some(11)) => FilterBlockBuilder::new(policy),
             (policy, Some(base_lg)) => FilterBlockBuilder::with_base_lg(policy, base_lg),
         };
         Self {
-            below: Box::new(below),
             bloom,
-            ignores_case: number > 1,
-            hashes_prefixes: (1..4).contains(&number),
+            ignores_case: below(2) == 0,
+            seeks_prefixes: below(2) == 0,
+            builders: policies.iter().map(new_builder).collect(),
             policies,
-            built_by,
+            has_trailers: below(2) == 0,
             base_lg,
-            builder,
+            below: Box::new(below),
             entries: Entries::new(),
             memtable: Entries::new(),
             tables: vec![],
@@ -95,15 +96,25 @@ impl Engine {
             .collect()
     }
 
-    /// A key in any case that the comparator ignores, without and with LevelDB's trailer.
-    fn forms(&mut self, user_key: &[u8], sequence: u64, kind: u64) -> [Vec<u8>; 2] {
+    /// One of the policies whose filters lose no key of this engine.
+    fn any_fitting_policy(&mut self) -> usize {
+        let fits = |&policy: &usize| {
+            (IGNORES_CASE[policy] || !self.ignores_case)
+                && (HASHES_PREFIXES[policy] || !self.seeks_prefixes)
+        };
+        let fitting: Vec<_> = (0..self.policies.len()).filter(fits).collect();
+        fitting[(self.below)(fitting.len())]
+    }
+
+    /// A key in any case that the comparator ignores.
+    fn any_case(&mut self, user_key: &[u8]) -> Vec<u8> {
         let mut user_key = user_key.to_vec();
         for letter in &mut user_key {
             if self.ignores_case && (self.below)(2) == 0 {
                 letter.make_ascii_uppercase();
             }
         }
-        [user_key.clone(), [&user_key[..], &(sequence << 8 | kind).to_le_bytes()].concat()]
+        user_key
     }
 
     /// Writes one to four versions of each key to the memtable.

@@ -4,20 +4,21 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use leveldb_filter::{AtomicBloomFilter, BloomFilter, BloomFilterPolicy, BloomHash};
+use leveldb_filter::{AtomicBloomFilter, BloomFilter, BloomFilterPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::common::strategies::{any_hash, any_keys, any_policy, config};
-use crate::common::{keys_with_hashes, reference};
+use crate::common::{key_with_hash, keys_with_hashes, reference};
 
 /// One sets the even bits, the other the odd bits of the same bytes, and waits for the first every
 /// 512 bits. If a thread overwrote a bit that the other has just set, the bit would be lost.
 #[test]
 fn threads_that_change_the_same_bytes_lose_no_bit() {
     const NUM_BITS: u32 = 1 << 18;
+    let policy = BloomFilterPolicy::new(1);
     for _ in 0..40 {
-        let filter = AtomicBloomFilter::new(BloomFilterPolicy::new(1).shape(NUM_BITS as usize));
+        let filter = AtomicBloomFilter::new(policy, policy.shape(NUM_BITS as usize));
         let num_begun = AtomicU32::new(0);
         let set_every_second_bit = |odd: u32| {
             for (i, first) in (1..).zip((0..NUM_BITS).step_by(512)) {
@@ -27,7 +28,7 @@ fn threads_that_change_the_same_bytes_lose_no_bit() {
                     thread::yield_now();
                 }
                 for bit in (first + odd..first + 512).step_by(2) {
-                    assert!(!filter.insert_hash(BloomHash::from_u32(bit)), "bit {bit}");
+                    assert!(!filter.insert_key(&key_with_hash(bit)), "bit {bit}");
                 }
             }
         };
@@ -51,24 +52,26 @@ proptest! {
     ) {
         let mut keys = keys.0;
         keys.extend(keys_with_hashes(&hashes).into_iter().map(Vec::from));
-        let filter = AtomicBloomFilter::new(policy.shape(keys.len()));
+        let filter = AtomicBloomFilter::new(policy, policy.shape(keys.len()));
         let mut expected = BloomFilter::empty(filter.shape()).into_inner();
         for key in &keys {
             let hash = reference::bloom_hash(key);
             let before = reference::hash_may_match(hash, &expected);
             prop_assert_eq!(filter.key_may_match(key), before);
             prop_assert_eq!(filter.insert_key(key), before);
-            prop_assert!(filter.insert_hash(BloomHash::from_u32(hash)));
-            prop_assert!(filter.key_may_match(key));
+            prop_assert!(filter.insert_key(key) && filter.key_may_match(key));
             reference::insert_hash(hash, &mut expected);
         }
-        for hash in others {
-            let may_match = filter.hash_may_match(BloomHash::from_u32(hash));
-            prop_assert_eq!(may_match, reference::hash_may_match(hash, &expected));
+        let of_bytes = AtomicBloomFilter::from_bytes(policy, &expected).expect("a filter");
+        for (hash, key) in others.iter().zip(keys_with_hashes(&others)) {
+            let may_match = reference::hash_may_match(*hash, &expected);
+            prop_assert_eq!(filter.key_may_match(&key), may_match);
+            prop_assert_eq!(of_bytes.key_may_match(&key), may_match);
         }
-        let copy = filter.to_filter();
+        prop_assert_eq!(filter.to_bytes(), &*expected);
+        prop_assert_eq!((of_bytes.to_bytes(), of_bytes.shape()), (expected.clone(), filter.shape()));
+        let copy = BloomFilter::new(expected).expect("a filter");
         prop_assert_eq!(filter.fill_ratio().to_bits(), copy.fill_ratio().to_bits());
-        prop_assert_eq!(copy.as_bytes(), &expected);
         prop_assert!(keys.iter().all(|key| filter.key_may_match(key)));
     }
 }

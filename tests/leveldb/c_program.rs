@@ -36,7 +36,7 @@ static DROPPED: AtomicUsize = AtomicUsize::new(0);
 struct Counting(BloomFilterPolicy);
 
 impl FilterPolicy for Counting {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.0.name()
     }
 

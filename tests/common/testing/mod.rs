@@ -18,7 +18,7 @@ use super::random;
 pub struct OfKeys<P>(pub P);
 
 impl<P: FilterPolicy> FilterPolicy for OfKeys<P> {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.0.name()
     }
 

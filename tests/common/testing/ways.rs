@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, BloomHash,
-    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, InternalKeyPolicy,
-    bloom_hash,
+    FilterBlockBuilder, FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, bloom_hash,
 };
 
 use super::odd::{Odd, Writes};
@@ -18,7 +17,6 @@ pub fn for_each_filter(
     mut see: impl FnMut(&'static str, &[u8]),
 ) {
     let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
-    let internal_keys = internal_keys(keys);
 
     let mut dst = b"before".to_vec();
     policy.create_filter(keys, &mut dst);
@@ -26,9 +24,6 @@ pub fn for_each_filter(
     dst.truncate(b"before".len());
     policy.create_filter_of_hashes(&hashes, &mut dst);
     see("create_filter_of_hashes", dst.strip_prefix(b"before").expect("appended"));
-    dst.clear();
-    InternalKeyPolicy::new(policy).create_filter(&slices(&internal_keys), &mut dst);
-    see("InternalKeyPolicy", &dst);
 
     let mut builder = BloomFilterBuilder::new();
     let mut finish = |way, add: &dyn Fn(&mut BloomFilterBuilder)| {
@@ -56,27 +51,35 @@ pub fn for_each_filter(
     let mut union = inserted(some);
     union.union_with(&inserted(others)).expect("the same shape");
     see("union_with", union.as_bytes());
-    let (atomic, mut filter) = (AtomicBloomFilter::new(shape), BloomFilter::empty(shape));
-    for key in keys.iter().map(|key| FilterKey::new(&policy, key)) {
-        assert_eq!(atomic.insert(&key), filter.insert(&key));
-        assert!(atomic.may_match(&key) && filter.may_match(&key));
+    let atomic = AtomicBloomFilter::new(policy, shape);
+    for key in keys {
+        let matched = atomic.key_may_match(key);
+        assert_eq!(atomic.insert_key(key), matched);
+        assert!(atomic.may_match(&FilterKey::new(&policy, key)));
     }
-    see("insert", filter.as_bytes());
-    see("AtomicBloomFilter", atomic.to_filter().as_bytes());
-    let continued = AtomicBloomFilter::from(inserted(some));
+    see("AtomicBloomFilter", &atomic.to_bytes());
+    let continued = AtomicBloomFilter::from_bytes(policy, inserted(some).as_bytes());
+    let continued = continued.expect("a filter");
     for key in others {
         continued.insert_key(key);
     }
-    see("AtomicBloomFilter, from a filter", continued.to_filter().as_bytes());
+    see("AtomicBloomFilter, from bytes", &continued.to_bytes());
 
     // A range without keys has no filter.
     if !keys.is_empty() {
         let mut builder = FilterBlockBuilder::with_base_lg(policy, 63);
-        for key in keys {
-            builder.add_key(key);
-        }
-        let contents = builder.finish();
-        see("FilterBlockBuilder", &contents[..contents.len() - 9]);
+        let mut finish = |way, add: &dyn Fn(&mut FilterBlockBuilder)| {
+            add(&mut builder);
+            let contents = builder.finish();
+            see(way, &contents[..contents.len() - 9]);
+        };
+        finish("FilterBlockBuilder", &|builder| keys.iter().for_each(|key| builder.add_key(key)));
+        let internal_keys = internal_keys(keys);
+        finish("add_internal_key", &|builder| {
+            for key in &internal_keys {
+                builder.add_internal_key(key);
+            }
+        });
     }
 }
 
@@ -93,26 +96,14 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
 
     let policy = BloomFilterPolicy::default();
     let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
-    let internal_keys = internal_keys(keys);
-    let internal = slices(&internal_keys);
-    let internal_key_policy = InternalKeyPolicy::new(policy);
     let mut answers = vec![
         ("policy", each(keys, |key| policy.key_may_match(key, filter))),
         ("policy, hash", each(&hashes, |hash| policy.hash_may_match(hash, filter))),
-        (
-            "InternalKeyPolicy",
-            each(&internal, |key| internal_key_policy.key_may_match(key, filter)),
-        ),
     ];
-    // Batches, with the hashes that the same policy makes of its keys.
     let odd = Odd { writes: Writes::Appends, panics: &AtomicBool::new(false) };
-    for (way, policy, keys) in [
-        ("policy, batch", &policy as &dyn FilterPolicy, keys),
-        ("InternalKeyPolicy, batch", &internal_key_policy, &internal),
-        ("InternalKeyPolicy of loops, batch", &InternalKeyPolicy::new(odd), &internal),
-    ] {
-        let policy = policy.by_hash().expect("hashes");
-        let hashes: Vec<_> = keys.iter().filter_map(|key| policy.key_hash(key)).collect();
+    for (way, policy) in
+        [("policy, batch", &policy as &dyn HashPolicy), ("policy of loops, batch", &odd)]
+    {
         for before in [false, true] {
             let ask = |matches: &mut [bool]| policy.hashes_may_match(&hashes, filter, matches);
             answers.push((way, batch(keys.len(), before, ask)));
@@ -131,8 +122,6 @@ pub fn answers(filter: &[u8], keys: &[&[u8]]) -> Vec<(&'static str, Vec<bool>)> 
         Ok(filter) => {
             answers.push(("key_may_match", each(keys, |key| filter.key_may_match(key))));
             answers.push(("hash_may_match", each(&hashes, |hash| filter.hash_may_match(hash))));
-            let of_filter_key = |key| filter.may_match(&FilterKey::new(&policy, key));
-            answers.push(("may_match", each(keys, of_filter_key)));
             for before in [false, true] {
                 let ask = |matches: &mut [bool]| filter.keys_may_match(keys, matches);
                 answers.push(("keys_may_match", batch(keys.len(), before, ask)));

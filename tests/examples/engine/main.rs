@@ -13,11 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, env, fs, thread};
 
 use leveldb_filter::{
-    AtomicBloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey,
-    InternalKeyPolicy, hash,
+    AtomicBloomFilter, BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey, hash,
 };
 
-/// The policy of user keys. It reads filters of any number of bits per key.
+/// Reads filters of any number of bits per key.
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10).tuned();
 const MEMTABLE_KEYS: usize = 10_000; // With more keys, the memtable's filter is less accurate.
 const ENTRY_LEN: usize = 8 + 8 + 96;
@@ -28,8 +27,6 @@ static NUM_READS: AtomicUsize = AtomicUsize::new(0); // of data blocks
 type Key = [u8; 8];
 type Value = [u8; 96];
 type Entry = Option<Value>; // `None` for a deletion
-/// Takes internal keys, and builds filters of their user keys.
-type Builder = FilterBlockBuilder<InternalKeyPolicy>;
 
 /// Entries, and a filter of their keys. A flush replaces both together, so a real engine keeps them
 /// in one `Arc`.
@@ -40,7 +37,7 @@ struct Memtable {
 
 impl Memtable {
     fn new() -> Self {
-        let filter = AtomicBloomFilter::new(POLICY.shape(MEMTABLE_KEYS));
+        let filter = AtomicBloomFilter::new(POLICY, POLICY.shape(MEMTABLE_KEYS));
         Self { filter, entries: RwLock::default() }
     }
 
@@ -60,7 +57,7 @@ struct Engine {
 impl Engine {
     fn put(&self, key: Key, entry: Entry) {
         // The key of every entry, deletions included, and before readers can see the entry.
-        self.memtable.filter.insert(&FilterKey::new(&POLICY, &key));
+        self.memtable.filter.insert_key(&key);
         self.memtable.entries.write().unwrap().insert(key, entry);
     }
 
@@ -95,7 +92,7 @@ impl Engine {
     }
 
     /// Moves the memtable to a new table. After an error, all entries are still in the memtable.
-    fn flush(&mut self, filters: &mut Builder) -> io::Result<()> {
+    fn flush(&mut self, filters: &mut FilterBlockBuilder) -> io::Result<()> {
         filters.clear(); // In an engine that writes block by block, an error may have left keys.
         let (sequence, mut data) = (self.tables.len() as u64, Vec::new());
         for (user_key, entry) in self.memtable.entries.get_mut().unwrap() {
@@ -104,7 +101,7 @@ impl Engine {
             }
             let trailer = sequence << 8 | u64::from(entry.is_some());
             let internal_key = [*user_key, trailer.to_le_bytes()].concat();
-            filters.add_key(&internal_key);
+            filters.add_internal_key(&internal_key);
             data.extend(internal_key);
             data.extend(entry.unwrap_or([0; 96]));
         }
@@ -196,8 +193,8 @@ fn run(dir: &Path) -> io::Result<bool> {
         (0..200_000_u64).map(u64::to_be_bytes).partition(|key| hasher.hash_one(key) % 2 == 0);
     // Not println!, which panics if its reader closes the pipe early.
     writeln!(io::stdout(), "5 tables, u64 keys   bytes of filters  reads per 1,000 absent keys")?;
-    let leveldb = FilterBlockBuilder::new(InternalKeyPolicy::new(BloomFilterPolicy::new(10)));
-    let recommended = FilterBlockBuilder::with_long_ranges(InternalKeyPolicy::new(POLICY));
+    let leveldb = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    let recommended = FilterBlockBuilder::with_long_ranges(POLICY);
     let mut is_right = true;
     for (name, builder) in [("as LevelDB", leveldb), ("as recommended", recommended)] {
         let mut engine = Engine { dir: dir.into(), memtable: Memtable::new(), tables: Vec::new() };
@@ -217,7 +214,7 @@ fn run(dir: &Path) -> io::Result<bool> {
 
 /// Fills each memtable by two threads, and deletes some keys of the table before it. In the end,
 /// the first 5 of every 60 keys are deleted, and the last memtable is not flushed.
-fn fill(engine: &mut Engine, keys: &[Key], mut builder: Builder) -> io::Result<()> {
+fn fill(engine: &mut Engine, keys: &[Key], mut builder: FilterBlockBuilder) -> io::Result<()> {
     for round in 0..6 {
         if round > 0 {
             engine.flush(&mut builder)?;

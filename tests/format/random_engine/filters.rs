@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::ops::RangeInclusive;
 
-use leveldb_filter::{AtomicBloomFilter, BloomFilter, FilterBlockReader, FilterKey};
+use leveldb_filter::{AtomicBloomFilter, FilterBlockBuilder, FilterBlockReader, FilterKey};
 
 use super::{Engine, Entries, InternalKey, MAX_USER_KEYS, PREFIX_LEN, Policy};
 use crate::common::of_any_magnitude;
@@ -16,14 +16,15 @@ pub(super) struct Table {
     entries: Entries,
     /// The offset of each data block, by its last key.
     index: BTreeMap<InternalKey, u64>,
-    filter_block: Vec<u8>,
+    filters: FilterBlockReader<Policy>,
 }
 
 struct Lookup {
     /// From the key to its oldest version, or to the last key that has its prefix.
     range: RangeInclusive<InternalKey>,
-    /// What filters are asked for: a user key, and the same as an internal key.
-    asked: [Vec<u8>; 2],
+    /// What filters are asked for, and the policy that makes it a `FilterKey`.
+    user_key: Vec<u8>,
+    made_by: Policy,
 }
 
 impl Engine {
@@ -39,9 +40,10 @@ impl Engine {
             let (block, after) = rest.split_at(rest.len().min(1 + (self.below)(max_entries)));
             rest = after;
             index.insert(block[block.len() - 1].0.clone(), offset);
-            let built_by = self.built_by;
             let key = |((user_key, sequence), kind): &(InternalKey, u64)| {
-                self.forms(user_key, sequence.0, *kind)[built_by].clone()
+                let user_key = self.any_case(user_key);
+                let trailer = (sequence.0 << 8 | kind).to_le_bytes();
+                if self.has_trailers { [&user_key[..], &trailer].concat() } else { user_key }
             };
             blocks.push((offset, block.iter().map(key).collect()));
             offset += of_any_magnitude(max_len, &mut self.below) as u64 + 5;
@@ -53,18 +55,24 @@ impl Engine {
         if (self.below)(2) == 0 {
             blocks.push((offset, vec![])); // as LevelDB does
         }
+        let add_key = if self.has_trailers {
+            FilterBlockBuilder::add_internal_key
+        } else {
+            FilterBlockBuilder::add_key
+        };
+        let policy = self.any_fitting_policy();
+        let builder = &mut self.builders[policy];
         if (self.below)(4) == 0 {
-            add(&mut self.builder, &blocks[..(self.below)(blocks.len())]);
-            self.builder.add_key(b"of a table that could not be written");
-            self.builder.clear();
+            add(builder, &blocks[..(self.below)(blocks.len())], add_key);
+            builder.add_key(b"of a table that could not be written");
+            builder.clear();
         }
-        add(&mut self.builder, &blocks);
-        let filter_block = self.builder.finish();
-        let reader = FilterBlockReader::new(&self.policies[0], &filter_block);
+        add(builder, &blocks, add_key);
+        let filters = FilterBlockReader::new(self.policies[policy].clone(), builder.finish());
         for offset in index.values() {
-            assert_ne!(reader.filter(*offset).expect("a filter"), b"");
+            assert_ne!(filters.filter(*offset).expect("a filter"), b"");
         }
-        self.tables.push(Table { entries, index, filter_block });
+        self.tables.push(Table { entries, index, filters });
     }
 
     /// Lookups of all entries, and of keys that are mostly absent, in the tables' order.
@@ -76,11 +84,11 @@ impl Engine {
         }
         keys.sort();
         let lookup = |key: InternalKey| {
-            let seeks = self.hashes_prefixes && (self.below)(4) == 0;
+            let seeks = self.seeks_prefixes && (self.below)(4) == 0;
             let prefix = key.0.get(..PREFIX_LEN).filter(|_| seeks);
             let end = prefix.map_or(key.0.clone(), |prefix| [prefix, b"~"].concat());
-            let asked = self.forms(&key.0, key.1.0, 1);
-            Lookup { asked, range: key..=(end, Reverse(0)) }
+            let made_by = self.policies[(self.below)(self.policies.len())].clone();
+            Lookup { user_key: self.any_case(&key.0), made_by, range: key..=(end, Reverse(0)) }
         };
         keys.into_iter().map(lookup).collect()
     }
@@ -92,7 +100,7 @@ impl Engine {
         let in_memtable = self.memtable_may_match(&lookups);
         let mut parts = vec![(&self.memtable, in_memtable)];
         for table in &self.tables {
-            parts.push((&table.entries, table.may_match(&self.policies, &lookups)));
+            parts.push((&table.entries, table.may_match(&lookups)));
         }
         let mut num_denied = 0;
         for (i, lookup) in lookups.iter().enumerate() {
@@ -103,7 +111,7 @@ impl Engine {
                     found.extend(entries.range(start..=end));
                 } else {
                     // Keys that have a prefix may begin with a shorter key.
-                    assert!(!self.hashes_prefixes || lookup.asked[0].len() >= PREFIX_LEN);
+                    assert!(!self.seeks_prefixes || lookup.user_key.len() >= PREFIX_LEN);
                     num_denied += 1;
                 }
             }
@@ -114,50 +122,53 @@ impl Engine {
     }
 
     fn memtable_may_match(&mut self, lookups: &[Lookup]) -> Vec<bool> {
-        let shape = self.bloom.shape(1_000);
-        let (atomic, mut filter) = (AtomicBloomFilter::new(shape), BloomFilter::empty(shape));
-        for ((user_key, sequence), kind) in self.memtable.clone() {
-            let [user_key, _] = self.forms(&user_key, sequence.0, kind);
-            let key = FilterKey::new(&self.policies[0], &user_key);
-            let matched = atomic.insert(&key);
-            assert!(matched == filter.insert(&key) && (matched || key.hash().is_some()));
+        let mut policy = &self.policies[self.any_fitting_policy()];
+        if policy.by_hash().is_none() {
+            policy = &self.policies[4]; // which it wraps
         }
-        let copy = atomic.to_filter();
+        let (policy, shape) = (policy.clone(), self.bloom.shape(1_000));
+        let mut filter = AtomicBloomFilter::new(policy.clone(), shape);
+        for (user_key, _) in self.memtable.clone().into_keys() {
+            let user_key = self.any_case(&user_key);
+            let matched = filter.key_may_match(&user_key);
+            assert_eq!(filter.insert_key(&user_key), matched);
+            if (self.below)(8) == 0 {
+                let bytes = filter.to_bytes();
+                filter = AtomicBloomFilter::from_bytes(policy.clone(), &bytes).expect("a filter");
+            }
+        }
+        let bytes = filter.to_bytes();
         let may_match = |lookup: &Lookup| {
-            let answers = [0, 1].map(|form| {
-                let key = FilterKey::new(&self.policies[form], &lookup.asked[form]);
-                [atomic.may_match(&key), copy.may_match(&key), filter.may_match(&key)]
-            });
-            let answer = answers[0][0];
-            assert_eq!(answers, [[answer; 3]; 2], "{:?}", lookup.range);
+            let answer = filter.key_may_match(&lookup.user_key);
+            assert_eq!(filter.may_match(&lookup.key()), answer, "{:?}", lookup.range);
+            assert_eq!(policy.key_may_match(&lookup.user_key, &bytes), answer);
             answer
         };
         lookups.iter().map(may_match).collect()
     }
 }
 
+impl Lookup {
+    fn key(&self) -> FilterKey<'_> {
+        FilterKey::new(&self.made_by, &self.user_key)
+    }
+}
+
 impl Table {
-    fn may_match(&self, policies: &[Policy; 2], lookups: &[Lookup]) -> Vec<bool> {
+    fn may_match(&self, lookups: &[Lookup]) -> Vec<bool> {
         // After the last data block there is no filter either.
         let offset = |lookup: &Lookup| {
             self.index.range(lookup.range.start()..).next().map_or(u64::MAX, |(_, &offset)| offset)
         };
         let offsets: Vec<_> = lookups.iter().map(offset).collect();
-        let mut answers = vec![];
-        for (form, policy) in policies.iter().enumerate() {
-            let reader = FilterBlockReader::new(policy, &self.filter_block);
-            let asked = || lookups.iter().map(|lookup| &lookup.asked[form]);
-            let keys: Vec<_> = asked().map(|key| FilterKey::new(policy, key)).collect();
-            let mut matches = vec![false; keys.len()];
-            reader.may_match_many(&offsets, &keys, &mut matches);
-            for (i, key) in asked().enumerate() {
-                let of_key = reader.key_may_match(offsets[i], key);
-                let of_filter_key = reader.may_match(offsets[i], &keys[i]);
-                assert_eq!([of_key, of_filter_key], [matches[i]; 2], "{:?}", lookups[i].range);
-            }
-            answers.push(matches);
+        let keys: Vec<_> = lookups.iter().map(Lookup::key).collect();
+        let mut matches = vec![false; keys.len()];
+        self.filters.may_match_many(&offsets, &keys, &mut matches);
+        for (i, lookup) in lookups.iter().enumerate() {
+            let of_key = self.filters.key_may_match(offsets[i], &lookup.user_key);
+            let of_filter_key = self.filters.may_match(offsets[i], &keys[i]);
+            assert_eq!([of_key, of_filter_key], [matches[i]; 2], "{:?}", lookup.range);
         }
-        assert!(answers[0] == answers[1], "internal keys get other answers than user keys");
-        answers.swap_remove(0)
+        matches
     }
 }
