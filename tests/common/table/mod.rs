@@ -51,8 +51,14 @@ pub(crate) struct Filters<'a> {
 
 /// Reads a table's file.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    // Devices and pipes may never end, and a pipe may not even open.
-    if fs::metadata(path)?.is_file() { fs::read(path) } else { Err(corrupt("not a regular file")) }
+    match fs::metadata(path) {
+        Ok(file) if file.is_file() => fs::read(path),
+        // Devices and pipes may never end, and a pipe may not even open.
+        Ok(_) => Err(corrupt("not a regular file")),
+        // As git-annex has one until it fetches the file.
+        Err(_) if path.is_symlink() => Err(corrupt("a link to a file that is not there")),
+        Err(why) => Err(why),
+    }
 }
 
 impl<'a> Table<'a> {
