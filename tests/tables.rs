@@ -3,8 +3,8 @@
 mod common;
 #[path = "examples/inspect/figures.rs"]
 mod figures;
-#[path = "examples/inspect/report.rs"]
-mod report;
+#[path = "examples/inspect/leveldb.rs"]
+mod leveldb;
 #[path = "examples/inspect/table.rs"]
 mod table;
 
@@ -13,7 +13,7 @@ mod tables {
     mod figures;
     mod golden;
     mod made;
-    mod words;
+    mod signed;
 }
 
 fn read_golden(place: &str) -> Vec<u8> {

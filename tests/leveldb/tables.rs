@@ -86,7 +86,7 @@ fn replace(
 
 fn keys(table: &Path) -> Keys {
     let file = read_file(table).unwrap();
-    Keys::of(&Table::open(&file).unwrap()).unwrap().into_user_keys()
+    Keys::of(&Table::open(&file).unwrap()).unwrap()
 }
 
 /// The even counters below, with values of this length, and the odd ones.

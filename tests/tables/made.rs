@@ -1,37 +1,27 @@
 //! Tables that tests make.
 
-use leveldb_filter::FilterBlockBuilder;
-
 use crate::common::table::block::UNCOMPRESSED;
 use crate::common::table::writer::{append_block, append_footer, block};
 
-/// After the user key in an internal key: a value, and the sequence number 0.
-pub(super) const TRAILER: &[u8] = b"\x01\0\0\0\0\0\0\0";
+/// The key with LevelDB's trailer: a value, and the sequence number 0.
+pub(super) fn internal_key(key: impl AsRef<[u8]>) -> Vec<u8> {
+    [key.as_ref(), b"\x01\0\0\0\0\0\0\0"].concat()
+}
 
-/// A table of these user keys, each with this trailer, in data blocks of about 4 KiB, with values of
-/// this length, and with a filter block if there is a builder.
-pub(super) fn table<K: AsRef<[u8]>>(
-    keys: &[K],
-    trailer: &[u8],
+/// A table of these keys, in data blocks of about 4 KiB, with values of this length, and with a
+/// filter block under the name of its policy, if one is given.
+pub(super) fn table(
+    keys: impl IntoIterator<Item = Vec<u8>>,
     value_len: usize,
-    mut builder: Option<FilterBlockBuilder>,
+    filters: Option<(&str, &[u8])>,
 ) -> Vec<u8> {
     let (mut file, mut index, value) = (Vec::new(), Vec::new(), vec![b'v'; value_len]);
-    for keys in keys.chunks(4_096 / value_len) {
-        if let Some(builder) = &mut builder {
-            builder.start_block(file.len() as u64);
-            for key in keys {
-                builder.add_key(key.as_ref());
-            }
-        }
-        let keys: Vec<_> = keys.iter().map(|key| [key.as_ref(), trailer].concat()).collect();
+    for keys in Vec::from_iter(keys).chunks(4_096 / value_len) {
         let entries: Vec<_> = keys.iter().map(|key| (0, &key[..], &value[..])).collect();
         index.push(append_block(&mut file, &block(&entries), UNCOMPRESSED));
     }
-    let filters = builder.map(|mut builder| {
-        let name = format!("filter.{}", builder.policy().name());
-        builder.start_block(file.len() as u64);
-        (name, append_block(&mut file, &builder.finish(), UNCOMPRESSED))
+    let filters = filters.map(|(name, contents)| {
+        (format!("filter.{name}"), append_block(&mut file, contents, UNCOMPRESSED))
     });
     let filters: Vec<_> = filters.iter().map(|(name, at)| (0, name.as_bytes(), &at[..])).collect();
     let metaindex = append_block(&mut file, &block(&filters), UNCOMPRESSED);

@@ -11,14 +11,14 @@ use super::Table;
 /// bytes, the lowest first.
 const KEY_TRAILER_LEN: usize = 8;
 
-/// The keys of a table, back to back. Of internal keys, the user keys can be taken.
+/// The keys of a table, back to back. Of internal keys, these are the user keys.
 pub(crate) struct Keys {
     bytes: Vec<u8>,
     /// The end of each key in `bytes`.
     ends: Vec<usize>,
     blocks: Vec<DataBlock>,
     /// Whether the keys are taken without their last 8 bytes.
-    pub(crate) are_internal: bool,
+    are_internal: bool,
 }
 
 struct DataBlock {
@@ -41,6 +41,7 @@ impl Keys {
             let num_keys = keys.ends.len() - num_before;
             keys.blocks.push(DataBlock { offset: range.start, end: range.end, num_keys });
         }
+        keys.are_internal = keys.look_internal();
         Ok(keys)
     }
 
@@ -55,19 +56,14 @@ impl Keys {
 
     /// Whether most keys look like internal keys: the type is one of LevelDB's, and the sequence
     /// number is below 2<sup>48</sup>, as in any database. All may not, if one is damaged.
-    pub(crate) fn look_internal(&self) -> bool {
+    fn look_internal(&self) -> bool {
         let is_likely = |key: &&[u8]| is_internal(key) && key.ends_with(&[0]);
         2 * self.slices(false).filter(is_likely).count() > self.len()
     }
 
-    /// The keys that cannot be internal keys, whole.
+    /// The keys among internal keys that are none, whole.
     pub(crate) fn not_internal(&self) -> impl Iterator<Item = &[u8]> {
-        self.slices(false).filter(|key| !is_internal(key))
-    }
-
-    /// Internal keys without their trailers.
-    pub(crate) fn into_user_keys(self) -> Self {
-        Self { are_internal: true, ..self }
+        self.slices(false).filter(|key| self.are_internal && !is_internal(key))
     }
 
     /// Each key with the offset of its data block.

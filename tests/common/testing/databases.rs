@@ -33,7 +33,7 @@ pub(crate) fn filter_block(path: &Path) -> Vec<u8> {
 pub(crate) fn put_filters(database: &Path, policy: BloomFilterPolicy) {
     for path in tables(database) {
         let file = read_file(&path).unwrap();
-        let keys = Keys::of(&Table::open(&file).unwrap()).unwrap().into_user_keys();
+        let keys = Keys::of(&Table::open(&file).unwrap()).unwrap();
         let new = [
             FilterBlockBuilder::with_long_ranges(policy),
             FilterBlockBuilder::with_base_lg(policy, 63),

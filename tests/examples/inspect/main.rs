@@ -18,6 +18,7 @@ use report::Report;
 #[path = "../../common/mod.rs"]
 mod common;
 mod figures;
+mod leveldb;
 mod report;
 mod table;
 

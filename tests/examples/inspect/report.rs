@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use leveldb_filter::BloomFilterPolicy;
+
 use crate::common::random;
 use crate::common::table::read_file;
 use crate::common::terminal::{grouped, printable};
-use crate::figures::{Figures, Leveldb};
+use crate::figures::Figures;
+use crate::leveldb::Leveldb;
 use crate::table::{Facts, Filters};
 
 /// How many faults are printed.
@@ -16,6 +19,7 @@ const MAX_FAULTS: usize = 5;
 const NO_TABLE: &str = "holds no table (.ldb, .sst)";
 const LOG_ALONE: &str = "holds a log (.log) and no table (.ldb, .sst). LevelDB keeps new entries in \
                          the log until the database is opened again";
+const UP_TO_1_17: &str = "as LevelDB up to 1.17 wrote them;\nlater ones ignore this name";
 
 #[derive(Default)]
 pub(crate) struct Report {
@@ -56,7 +60,11 @@ impl Report {
         self.faults.extend(facts.faults.iter().map(|fault| notice(path, fault)));
         if facts.figures.num_absent > 0 {
             self.leveldb.insert(facts.leveldb);
-            self.figures.add(facts.figures);
+            self.figures.num_absent += facts.figures.num_absent;
+            for i in 0..2 {
+                self.figures.num_matching[i] += facts.figures.num_matching[i];
+                self.figures.len[i] += facts.figures.len[i];
+            }
         }
     }
 
@@ -94,7 +102,7 @@ impl Report {
             row("absent keys match", num_matching.map(percent)),
             row("filter bytes", len.map(grouped)),
             String::new(),
-            "The filters hold a random half of the keys, and the".into(),
+            "The filters hold a random nine in ten of the keys, and the".into(),
             format!("absent keys are the other {}. Bytes are for all keys.", grouped(num_absent)),
         ];
         lines.extend(self.leveldb.iter().map(|Leveldb { bits_per_key, base_lg }| {
@@ -106,11 +114,12 @@ impl Report {
 }
 
 /// The tables with filters of one kind, and their entries.
-fn words(filters: &Filters, num_entries: &[usize]) -> [String; 3] {
+fn words(filters: &Filters, num_entries: &[usize]) -> Vec<String> {
     let (whose, what) = match filters {
         Filters::None => ("no filters", "every lookup reads a data block".into()),
         Filters::Damaged => ("damaged filters", "named below".into()),
         Filters::Foreign(name) => (&name[..], "only its own program knows this policy".into()),
+        Filters::Signed(_) => (BloomFilterPolicy::GOLEVELDB_NAME, UP_TO_1_17.into()),
         Filters::Bloom { name, each_passes, same_bytes } => {
             let passes = if *each_passes { "each" } else { "not each" };
             let same = same_bytes.map_or("new(n) makes other bytes".into(), |leveldb| {
@@ -121,7 +130,9 @@ fn words(filters: &Filters, num_entries: &[usize]) -> [String; 3] {
     };
     let [tables, entries] = [num_entries.len(), num_entries.iter().sum()].map(grouped);
     let title = format!("Tables: {tables}, entries: {entries}");
-    [title, format!("  {whose:.50}"), format!("  {what}")]
+    let mut lines = vec![title, format!("  {whose:.50}")];
+    lines.extend(what.lines().map(|line| format!("  {line}")));
+    lines
 }
 
 /// A line about a table or another path.
@@ -131,7 +142,7 @@ fn notice(path: &Path, what: &impl ToString) -> String {
 
 /// The tables at a path, in the order of their names.
 fn tables(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if !fs::metadata(path)?.is_dir() {
+    if !path.is_dir() {
         return Ok(vec![path.into()]);
     }
     let entries = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;

@@ -6,9 +6,8 @@ use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
 
 use crate::common::table::{Keys, Table};
 use crate::common::terminal::grouped;
-use crate::figures::{Figures, Leveldb};
-
-const DEFAULT: Leveldb = Leveldb { bits_per_key: 10, base_lg: 11 };
+use crate::figures::Figures;
+use crate::leveldb::Leveldb;
 
 type Reader<'a> = FilterBlockReader<BloomFilterPolicy, &'a [u8]>;
 
@@ -22,12 +21,14 @@ pub(crate) struct Facts {
     pub(crate) figures: Figures,
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Filters {
     None,
     Damaged,
     /// The name of a policy that only its program knows.
     Foreign(String),
+    /// The bytes of LevelDB up to 1.17, whose hash gives other keys to later programs.
+    Signed(Leveldb),
     /// The name is that of LevelDB or of goleveldb.
     Bloom {
         name: String,
@@ -39,12 +40,11 @@ pub(crate) enum Filters {
 impl Facts {
     pub(crate) fn of(file: &[u8], words: &mut impl Iterator<Item = u64>) -> io::Result<Self> {
         let table = Table::open(file)?;
-        let mut keys = Keys::of(&table)?;
-        keys.are_internal = keys.look_internal();
-        let (filters, fault) = filters(&table, &mut keys);
+        let keys = Keys::of(&table)?;
+        let (filters, fault) = filters(&table, &keys);
         let leveldb = match filters {
-            Filters::Bloom { same_bytes: Some(leveldb), .. } => leveldb,
-            _ => DEFAULT,
+            Filters::Bloom { same_bytes: Some(leveldb), .. } | Filters::Signed(leveldb) => leveldb,
+            _ => Leveldb::DEFAULT,
         };
         let faults = fault.into_iter().chain(no_internal_keys(&keys)).collect();
         let figures = Figures::of(&keys, leveldb, words);
@@ -52,8 +52,8 @@ impl Facts {
     }
 }
 
-/// The filters, and what is wrong with them. Their policy shows whether they are of internal keys.
-fn filters(table: &Table<'_>, keys: &mut Keys) -> (Filters, Option<String>) {
+/// The filters, and what is wrong with them.
+fn filters(table: &Table<'_>, keys: &Keys) -> (Filters, Option<String>) {
     let (name, contents) = match table.filters() {
         Err(why) => return (Filters::Damaged, Some(format!("its filters: {why}"))),
         Ok(None) => return (Filters::None, None),
@@ -66,29 +66,27 @@ fn filters(table: &Table<'_>, keys: &mut Keys) -> (Filters, Option<String>) {
     if reader.is_malformed() {
         return (Filters::Damaged, Some("its filters: the block is malformed".into()));
     }
-    let num_rejected = num_rejected(&reader, keys);
+    let same_bytes = maker(&reader, keys, |leveldb| keys.filter_block(leveldb.builder()));
+    if same_bytes.is_none() && name == BloomFilterPolicy::GOLEVELDB_NAME {
+        let signed = maker(&reader, keys, |leveldb| keys.filter_block(leveldb.signed_builder()));
+        if let Some(leveldb) = signed {
+            return (Filters::Signed(leveldb), None);
+        }
+    }
+    let rejects = |(offset, key): &(u64, &[u8])| !reader.key_may_match(*offset, key);
+    let num_rejected = keys.iter().filter(rejects).count();
     let [rejected, all] = [num_rejected, keys.len()].map(grouped);
     let fault = format!("its filters reject {rejected} of {all} entries");
-    let (each_passes, same_bytes) = (num_rejected == 0, same_bytes(&reader, keys));
+    let each_passes = num_rejected == 0;
     (Filters::Bloom { name, each_passes, same_bytes }, (!each_passes).then_some(fault))
 }
 
-/// How many entries do not pass. If only then all pass, the keys turn into internal keys, or back.
-fn num_rejected(reader: &Reader<'_>, keys: &mut Keys) -> usize {
-    let rejects = |(offset, key): &(u64, &[u8])| !reader.key_may_match(*offset, key);
-    let num_rejected = keys.iter().filter(rejects).count();
-    if num_rejected > 0 {
-        keys.are_internal = !keys.are_internal;
-        if !keys.iter().any(|entry| rejects(&entry)) {
-            return 0;
-        }
-        keys.are_internal = !keys.are_internal;
-    }
-    num_rejected
-}
-
-/// LevelDB's bits per key that make this filter block of these keys, 10 if several do.
-fn same_bytes(reader: &Reader<'_>, keys: &Keys) -> Option<Leveldb> {
+/// What makes this filter block of these keys, 10 bits per key if several numbers do.
+fn maker(
+    reader: &Reader<'_>,
+    keys: &Keys,
+    filter_block: impl Fn(Leveldb) -> Vec<u8>,
+) -> Option<Leveldb> {
     let base_lg = reader.base_lg();
     // Each range has an offset. A wrong `base_lg` could ask for any memory.
     if keys.data_end() >> base_lg > reader.num_filters() as u64 {
@@ -96,19 +94,19 @@ fn same_bytes(reader: &Reader<'_>, keys: &Keys) -> Option<Leveldb> {
     }
     let offsets_len = 4 * reader.num_filters() + 5;
     let num_keys = keys.of_ranges(base_lg);
-    let candidates = [DEFAULT.bits_per_key].into_iter().chain(0..=100);
+    let candidates = [Leveldb::DEFAULT.bits_per_key].into_iter().chain(0..=100);
     let mut candidates = candidates.map(|bits_per_key| Leveldb { bits_per_key, base_lg });
     candidates.find(|leveldb| {
-        let policy = BloomFilterPolicy::new(leveldb.bits_per_key);
+        let policy = leveldb.policy();
         let filter_lens = num_keys.iter().map(|&num_keys| policy.shape(num_keys).filter_len());
         filter_lens.sum::<usize>() + offsets_len == reader.contents().len()
-            && keys.filter_block(leveldb.builder()) == *reader.contents()
+            && filter_block(*leveldb) == *reader.contents()
     })
 }
 
 /// Entries without a trailer in a table of internal keys.
 fn no_internal_keys(keys: &Keys) -> Option<String> {
-    let mut no_internal_keys = keys.not_internal().filter(|_| keys.are_internal);
+    let mut no_internal_keys = keys.not_internal();
     let first = no_internal_keys.next()?.escape_ascii().to_string();
     let [number, all] = [1 + no_internal_keys.count(), keys.len()].map(grouped);
     Some(format!("no internal keys: {number} of {all} entries, first \"{first:.40}\""))
