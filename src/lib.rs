@@ -51,7 +51,7 @@
 //! | have one filter for a table, or a filter without a table | [one filter per table](recipes::one_filter_per_table); [`BloomFilterBuilder`], [`BloomFilter`], [filters without a block](recipes::filters_without_a_block) |
 //! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`]; [comparators](recipes::comparators), [prefixes](recipes::prefixes), [hashes](recipes::hashes_of_your_own) |
 //! | plug a policy into another engine | [other engines](recipes::other_engines), [LevelDB's C interface](recipes::c_interface) |
-//! | read tables of other programs, or use LevelDB from Python, Node or Go | [tables of other programs](recipes::tables_of_other_programs), [your own database](recipes::your_own_database) |
+//! | read tables of other programs, or use LevelDB from Python, Node or Go | [tables of other programs](recipes::tables_of_other_programs); `tests/examples/inspect/README.md` in the repository |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).
 //! [Add](FilterBlockBuilder::add_key) every entry's key, deletions included. Keys that end in

@@ -8,7 +8,7 @@
 //! - Keys: [comparators], [prefixes], [hashes of your own](hashes_of_your_own)
 //! - Other code: [tables of other programs](tables_of_other_programs), [other
 //!   engines](other_engines) such as rusty-leveldb and sstable, [LevelDB's C
-//!   interface](c_interface), [your own database](your_own_database) in Python, Node or Go
+//!   interface](c_interface)
 //!
 //! What the crate needs of memory, threads and platforms is told in [its
 //! documentation](crate#compatibility).
@@ -68,7 +68,3 @@ pub mod other_engines {}
 /// [other]: other_engines#rusty-leveldb-and-sstable
 #[doc = include_str!("recipes/c_interface.md")]
 pub mod c_interface {}
-
-#[doc = include_str!("recipes/your_own_database.md")]
-#[doc(alias("plyvel", "python", "node", "goleveldb"))]
-pub mod your_own_database {}
