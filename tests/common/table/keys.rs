@@ -85,11 +85,17 @@ impl Keys {
         &self,
         mut builder: FilterBlockBuilder<P>,
     ) -> Vec<u8> {
-        let mut keys = self.slices(self.are_internal);
+        let mut keys = self.slices(false);
         builder.start_block(0);
         for block in &self.blocks {
             builder.start_block(block.offset);
-            keys.by_ref().take(block.num_keys).for_each(|key| builder.add_key(key));
+            for key in keys.by_ref().take(block.num_keys) {
+                if self.are_internal {
+                    builder.add_internal_key(key);
+                } else {
+                    builder.add_key(key);
+                }
+            }
             builder.start_block(block.end);
         }
         builder.finish()
