@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-/// The image is as wide as the page. On a phone, letters are not much smaller than its text.
+/// In pixels, so that letters are as large as a page's text. On a phone, the image is as wide as the
+/// page, and they are three fifths of that.
 const WIDTH: f64 = 600.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 574.0;
@@ -23,10 +24,11 @@ text{font:17px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fil
 .title{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}
 .line{fill:none;stroke:currentColor;stroke-width:2}.dash{stroke-dasharray:6 4}
 .dot,.band{fill:currentColor}.band{fill-opacity:.2}
-svg{color:#1f2328}.card{fill:#fff}.dot{stroke:#fff}.grid{stroke:#d8dee4}
+.mark{stroke:currentColor;stroke-width:1.5}.label{paint-order:stroke;stroke-width:6}
+svg{color:#1f2328}.card{fill:#fff}.dot,.label{stroke:#fff}.grid{stroke:#d8dee4}
 .gray{color:#57606a}.orange{color:#c2410c}.blue{color:#1d4ed8}
 @media (prefers-color-scheme:dark){
-svg{color:#e6edf3}.card{fill:#0d1117}.dot{stroke:#0d1117}.grid{stroke:#30363d}
+svg{color:#e6edf3}.card{fill:#0d1117}.dot,.label{stroke:#0d1117}.grid{stroke:#30363d}
 .gray{color:#9198a1}.orange{color:#fb923c}.blue{color:#60a5fa}
 }
 ";
@@ -138,6 +140,15 @@ impl Plot {
         self.text("middle", x, bottom + 22.0, &label);
     }
 
+    /// A vertical line at `num_keys`, and what lies to the right of it, from a value on downwards.
+    pub(crate) fn mark(&mut self, num_keys: usize, value: f64, lines: &[&str]) {
+        let (x, y, top, bottom) = (self.x(num_keys), self.y(value), self.top, self.bottom());
+        let _ = writeln!(self.body, "<path class=\"mark\" d=\"M{x:.1} {top}V{bottom}\"/>");
+        for (line, y) in lines.iter().zip((0_u8..).map(|i| y + ROW * f64::from(i))) {
+            self.text("label", x + 8.0, y, line);
+        }
+    }
+
     /// Between two values at each of these numbers of keys, behind what is drawn later.
     pub(crate) fn band(&mut self, stroke: Stroke, ends: impl Iterator<Item = (usize, [f64; 2])>) {
         let ends: Vec<_> = ends.collect();
@@ -196,7 +207,8 @@ pub(crate) fn stacked<const N: usize>(plots: [Plot; N]) -> String {
     let title = plots.each_ref().map(|plot| plot.title.as_str()).join("; ");
     let height: f64 = plots.iter().map(|plot| plot.bottom() + FOOT).sum();
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n\
          <title>{title}</title>\n\
          <style>{STYLE}</style>\n\
          <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" class=\"card\"/>\n"

@@ -7,6 +7,9 @@ use crate::sizes::{Point, textbook};
 /// Of `POLICIES`.
 const STROKES: [Stroke; 2] = [solid("orange"), solid("blue")];
 const THEORY: Stroke = Stroke { color: "gray", is_dashed: true, has_dots: false };
+/// The fewest keys that filters in long ranges have on average.
+const LONG_RANGES: usize = 2_000;
+const OF_LONG_RANGES: [&str; 2] = ["Filters in long ranges", "average 2,000 keys or more."];
 /// Above the axis of the rates.
 const RATES: &str = "false positives, at 10 bits per key";
 
@@ -42,6 +45,7 @@ pub(crate) fn svg(points: &[Point]) -> String {
         counters.band(stroke, points.iter().map(|point| (point.num_keys, ends(point))));
     }
     lines(&mut counters, points, |point| point.counters.map(|spread| spread.mean));
+    counters.mark(LONG_RANGES, 60.0, &OF_LONG_RANGES);
 
     let mut random = plot("Random keys", 2.0).with_values_named(RATES);
     for percent in [0.0, 0.5, 1.0, 1.5, 2.0] {
@@ -49,6 +53,7 @@ pub(crate) fn svg(points: &[Point]) -> String {
     }
     axis(&mut random, most);
     lines(&mut random, points, |point| point.random);
+    random.mark(LONG_RANGES, 0.4, &OF_LONG_RANGES);
     stacked([counters, random])
 }
 
