@@ -10,7 +10,7 @@ use common::allocations::{CountingAllocator, count_allocations, peak_bytes};
 use common::{OfKeys, create_filter, noise};
 use leveldb_filter::{
     AtomicBloomFilter, BloomFilter, BloomFilterBuilder, BloomFilterPolicy, FilterBlockBuilder,
-    FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, bloom_hash,
+    FilterBlockReader, FilterKey, FilterPolicy, HashPolicy, HashedBy, bloom_hash,
 };
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
@@ -78,6 +78,7 @@ fn hashes_and_lookups_allocate_nothing() {
     let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
     let mut matches = vec![false; keys.len()];
     let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
+    let hashed_by = HashedBy::new("example.Own", POLICY, |_, key| Some(bloom_hash(key)));
     let block_offsets: Vec<_> = (0..).step_by(100).take(keys.len()).collect();
     let (filter, arbitrary) = (create_filter(POLICY, &keys), [noise(100, 5), vec![6]].concat());
     for bytes in [&filter, &arbitrary, &[0; 100][..], &[], &[0], &[0, 31], &[255; 3]] {
@@ -87,7 +88,11 @@ fn hashes_and_lookups_allocate_nothing() {
             for (key, &hash) in keys.iter().zip(&hashes) {
                 black_box(POLICY.key_may_match(key, bytes));
                 black_box(POLICY.hash_may_match(hash, bytes));
+                black_box(hashed_by.key_may_match(key, bytes));
                 black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
+                // The reader hashes the second key again, because of its policy's name.
+                black_box(reader.may_match(0, &FilterKey::new(&POLICY, key)));
+                black_box(reader.may_match(0, &FilterKey::new(&hashed_by, key)));
             }
             reader.may_match_many(&block_offsets, &filter_keys, &mut matches);
             let Ok(filter) = BloomFilter::new(bytes) else { return };
@@ -97,6 +102,25 @@ fn hashes_and_lookups_allocate_nothing() {
                 black_box(filter.key_may_match(key) | filter.hash_may_match(hash));
             }
         });
+    }
+}
+
+#[test]
+fn long_ranges_take_at_most_12_bytes_a_key_and_72_a_data_block_until_they_are_chosen() {
+    // One more than a power of two, so that vectors have just grown.
+    const NUM_KEYS: usize = (1 << 16) + 1;
+    for keys_per_block in [1, 36] {
+        let mut builder = FilterBlockBuilder::with_long_ranges(POLICY);
+        let peak = peak_bytes(|| {
+            for key in 0..NUM_KEYS {
+                if key % keys_per_block == 0 {
+                    builder.start_block(112 * key as u64);
+                }
+                builder.add_key(&key.to_be_bytes());
+            }
+        });
+        let most = 12 * NUM_KEYS + 72 * NUM_KEYS.div_ceil(keys_per_block);
+        assert!(peak <= most, "{keys_per_block} keys per block: {peak} instead of {most} bytes");
     }
 }
 

@@ -94,6 +94,7 @@ impl<P: FilterPolicy + Clone> Checked<'_, P> {
             assert_panics(message, || builder.add_internal_key(b"fig"));
             assert_panics(message, || _ = builder.estimated_len(10));
             assert_panics(message, || drop(builder.finish()));
+            assert_eq!(builder.policy().name(), self.new.policy().name());
             self.clear();
         } else {
             // The next panic is for the other builder.
