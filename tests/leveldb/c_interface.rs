@@ -1,12 +1,10 @@
-//! The page on LevelDB's C interface, compiled and run with LevelDB's library.
+//! `c_policy.rs`, compiled and run with LevelDB's library.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
 use crate::common::temp::TempPath;
-
-const PAGE: &str = include_str!("../../src/recipes/c_interface.md");
 
 fn run(command: &mut Command) {
     let output = command.output().unwrap();
@@ -16,18 +14,15 @@ fn run(command: &mut Command) {
 
 #[test]
 #[ignore = "needs g++ and LevelDB's library"]
-fn the_page_on_leveldbs_c_interface_loses_no_key_and_its_filters_are_used() {
-    let (_, code) = PAGE.split_once("```rust,no_run\n").unwrap();
-    let (code, _) = code.split_once("```\n").unwrap();
+fn a_policy_for_leveldbs_c_interface_loses_no_key_and_its_filters_are_used() {
     let dir = TempPath::new();
     fs::create_dir(&dir.0).unwrap();
-    let [page, program, database] = ["page.rs", "program", "db"].map(|name| dir.0.join(name));
-    fs::write(&page, code).unwrap();
+    let [program, database] = ["program", "db"].map(|name| dir.0.join(name));
     let compile = |source: &str, args: &[&str], to: &Path| {
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let mut rustc = Command::new(rustc);
         rustc.args(["--edition=2024", "-O", source]).args(args).arg("-L").arg(&dir.0);
-        run(rustc.env("PAGE", &page).arg("-o").arg(to));
+        run(rustc.arg("-o").arg(to));
     };
     let library = ["--crate-type=rlib", "--crate-name=leveldb_filter"];
     compile("src/lib.rs", &library, &dir.0.join("libleveldb_filter.rlib"));

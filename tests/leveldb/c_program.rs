@@ -1,12 +1,14 @@
-//! The page on LevelDB's C interface in use: fills a database through it, looks up keys, and
-//! panics if what it finds is wrong. `c_interface.rs` compiles it.
+//! `c_policy.rs` in use: fills a database under a policy from Rust, looks up keys, and panics if what
+//! it finds is wrong. `c_interface.rs` compiles it.
 
-use std::env;
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{env, ptr};
 
-use leveldb_filter::BloomFilterPolicy;
+use leveldb_filter::{BloomFilterPolicy, FilterPolicy};
 
-include!(env!("PAGE"));
+mod c_policy;
+use c_policy::new_filter_policy;
 
 #[rustfmt::skip]
 #[link(name = "leveldb")]
