@@ -113,12 +113,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///   version all the same, because a range that begins between two versions needs the key.
     /// - **One filter.** A block with one filter, or none, gets the `base_lg` 63, so the filter
     ///   answers at every offset, also for an engine that [leaves out
-    ///   `start_block`](crate::recipes::one_filter_per_table).
+    ///   `start_block`](crate::recipes::tables#one-filter-for-a-whole-table).
     ///
     /// The builder sees the present keys only. If keys with equal hashes are stored in runs with
     /// gaps, or every second or third of them, no two of the present keys have equal hashes, but
     /// those between have the hashes of present keys, and up to two in five of them match.
-    /// [Another hash](crate::recipes::hashes_of_your_own) mends that.
+    /// [Another hash](crate::recipes::own_hashes#other-hashes) mends that.
     ///
     /// Until `finish`, a table takes 4 bytes of memory per key and 24 per data block, or three times
     /// as much while the vectors grow; `finish` takes up to 32 more per key of the fullest filter. A

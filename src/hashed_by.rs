@@ -8,8 +8,7 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// Wraps a policy, gives it another name, and hashes keys with an engine's function.
 ///
 /// Use it if a comparator ignores parts of keys, for filters of prefixes, or for hashes other than
-/// LevelDB's. There is a page for each: [comparators](crate::recipes::comparators),
-/// [prefixes](crate::recipes::prefixes) and [hashes](crate::recipes::hashes_of_your_own).
+/// LevelDB's. [A page](crate::recipes::own_hashes) shows each.
 ///
 /// The function gets the wrapped policy and a key. It calls the wrapped policy's
 /// [`key_hash`](HashPolicy::key_hash) with the bytes that count, or makes a [`BloomHash`] itself.

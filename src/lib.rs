@@ -44,13 +44,13 @@
 //! |---|---|
 //! | write a table's filters, as recommended | [`FilterBlockBuilder::with_long_ranges`] with [`BloomFilterPolicy::tuned`] |
 //! | write LevelDB's own bytes | [`FilterBlockBuilder::new`] with [`BloomFilterPolicy::new`], and [`add_internal_key`](FilterBlockBuilder::add_internal_key) |
-//! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes::entries_of_a_table) |
+//! | read filter blocks | [`FilterBlockReader`]; [which block offset to pass](recipes::tables) |
 //! | look up keys in many tables, or many keys | [`FilterKey`], [`FilterBlockReader::may_match_many`] |
 //! | choose the bits per key | [`BloomFilterPolicy::for_false_positive_rate`]; [bits per key](recipes::bits_per_key) |
-//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; [memtables](recipes::memtables) |
-//! | have one filter for a table, or a filter without a table | [one filter per table](recipes::one_filter_per_table); [`BloomFilterBuilder`], [`BloomFilter`], [filters without a block](recipes::filters_without_a_block) |
-//! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`]; [comparators](recipes::comparators), [prefixes](recipes::prefixes), [hashes](recipes::hashes_of_your_own) |
-//! | plug a policy into another engine | [other engines](recipes::other_engines), [LevelDB's C interface](recipes::c_interface) |
+//! | keep a filter beside a memtable | [`AtomicBloomFilter`]; [memtables](recipes::sets_and_memtables#memtables) |
+//! | have one filter for a table, or a filter without a table | [one filter per table](recipes::tables#one-filter-for-a-whole-table); [`BloomFilterBuilder`], [`BloomFilter`], [sets](recipes::sets_and_memtables) |
+//! | ignore parts of keys, filter prefixes, or use hashes of your own | [`HashedBy`]; [hashes of your own](recipes::own_hashes) |
+//! | plug a policy into another engine | [other engines](recipes::other_engines) |
 //! | read tables of other programs, or use LevelDB from Python, Node or Go | [tables of other programs](recipes::tables_of_other_programs); `tests/examples/inspect/README.md` in the repository |
 //!
 //! **Verify a filter block's checksum** before you [read it](FilterBlockReader).

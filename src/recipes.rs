@@ -1,14 +1,15 @@
 //! A page for each task of a storage engine's author, with code to copy.
 //!
-//! - Filter blocks: [entries of a table](entries_of_a_table), looked up one at a time or many at
-//!   once; [one filter per table](one_filter_per_table), for tables of LevelDB's format
-//! - Other filters: [without a block](filters_without_a_block), for other formats and for keys that
-//!   come later; [for memtables](memtables)
-//! - Sizes: [bits per key, rates and levels](bits_per_key)
-//! - Keys: [comparators], [prefixes], [hashes of your own](hashes_of_your_own)
-//! - Other code: [tables of other programs](tables_of_other_programs), [other
-//!   engines](other_engines) such as rusty-leveldb and sstable, [LevelDB's C
-//!   interface](c_interface)
+//! - [Tables](tables): what a builder of filters is told, what a lookup asks, many keys at once, one
+//!   filter for a whole table
+//! - [Sets and memtables](sets_and_memtables): filters without a table, to build, store, load, extend
+//!   and share between threads
+//! - [Bits per key](bits_per_key): how many, for which rate, at which level
+//! - [Hashes of your own](own_hashes): comparators, prefixes, and keys that LevelDB's hash cannot tell
+//!   apart
+//! - [Other engines](other_engines): rusty-leveldb, sstable, LevelDB's C interface, your own
+//! - [Tables of other programs](tables_of_other_programs): whose filters they have, and whether to
+//!   trust them
 //!
 //! What the crate needs of memory, threads and platforms is told in [its
 //! documentation](crate#compatibility).
@@ -17,54 +18,37 @@
 // A page links to another by `[text][page]`. Here `page` is a module; at the page's end, a file
 // of the repository. The first definition counts.
 
-/// [prefixes]: prefixes
-#[doc = include_str!("recipes/entries_of_a_table.md")]
-#[doc(alias("multi_get", "range deletion"))]
-pub mod entries_of_a_table {}
+/// [hashes]: own_hashes#other-hashes
+/// [prefixes]: own_hashes#prefixes
+#[doc = include_str!("recipes/tables.md")]
+#[doc(alias("multi_get", "range deletion", "partition", "compression", "cache", "statistics"))]
+pub mod tables {}
 
-/// [entries]: entries_of_a_table
-/// [hashes]: hashes_of_your_own
-#[doc = include_str!("recipes/one_filter_per_table.md")]
-pub mod one_filter_per_table {}
+/// [bits]: bits_per_key
+/// [hashes]: own_hashes#other-hashes
+/// [tables]: tables
+#[doc = include_str!("recipes/sets_and_memtables.md")]
+#[doc(alias("save", "load", "merge", "url", "scalable", "concurrent"))]
+pub mod sets_and_memtables {}
 
-/// [comparators]: comparators
-/// [entries]: entries_of_a_table
-/// [hashes]: hashes_of_your_own
-/// [memtables]: memtables
-/// [prefixes]: prefixes
-#[doc = include_str!("recipes/filters_without_a_block.md")]
-#[doc(alias("partition", "save", "load"))]
-pub mod filters_without_a_block {}
-
-/// [hashes]: hashes_of_your_own
-#[doc = include_str!("recipes/memtables.md")]
-pub mod memtables {}
-
-/// [hashes]: hashes_of_your_own
+/// [hashes]: own_hashes#other-hashes
+/// [sets]: sets_and_memtables
+/// [tables]: tables
 #[doc = include_str!("recipes/bits_per_key.md")]
 #[doc(alias("level", "false positive", "bits per key"))]
 pub mod bits_per_key {}
 
-#[doc = include_str!("recipes/comparators.md")]
-pub mod comparators {}
-
-/// [comparators]: comparators
-#[doc = include_str!("recipes/prefixes.md")]
-pub mod prefixes {}
-
 /// [bits]: bits_per_key
-#[doc = include_str!("recipes/hashes_of_your_own.md")]
-#[doc(alias("url", "date", "uuid"))]
-pub mod hashes_of_your_own {}
+#[doc = include_str!("recipes/own_hashes.md")]
+#[doc(alias("comparator", "prefix", "scan", "timestamp", "date", "uuid", "seed", "xxhash"))]
+pub mod own_hashes {}
 
-#[doc = include_str!("recipes/tables_of_other_programs.md")]
-#[doc(alias("metaindex", "goleveldb"))]
-pub mod tables_of_other_programs {}
-
+/// [hashes]: own_hashes#other-hashes
+/// [tables]: tables
 #[doc = include_str!("recipes/other_engines.md")]
-#[doc(alias("rusty-leveldb", "sstable"))]
+#[doc(alias("rusty-leveldb", "sstable", "plugin", "convert", "C"))]
 pub mod other_engines {}
 
-/// [other]: other_engines#rusty-leveldb-and-sstable
-#[doc = include_str!("recipes/c_interface.md")]
-pub mod c_interface {}
+#[doc = include_str!("recipes/tables_of_other_programs.md")]
+#[doc(alias("metaindex", "goleveldb", "riak", "rocksdb", "signed"))]
+pub mod tables_of_other_programs {}

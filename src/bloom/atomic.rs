@@ -22,7 +22,7 @@ use crate::{BloomHash, FilterKey, FilterPolicy};
 /// Insert every entry's key, deletions included, as [for a
 /// table](crate::FilterBlockBuilder::add_key). At a flush, replace filter and memtable together,
 /// for example in one `Arc`, and keep the old pair until its table is open. There is a
-/// [page](crate::recipes::memtables) on memtables.
+/// [page](crate::recipes::sets_and_memtables#memtables) on memtables.
 ///
 /// The policy hashes every key, so it may be a [`HashedBy`](crate::HashedBy) or an
 /// `Arc<dyn FilterPolicy>`. A key for which it has no hash is not inserted, and always matches.

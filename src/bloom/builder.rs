@@ -22,11 +22,11 @@ use crate::{BloomHash, bloom_hash};
 ///
 /// **Few keys.** Filters of fewer than 2,000 keys match many absent keys that count up. So size
 /// small filters for 2,000 keys, as the example does
-/// ([rates](crate::recipes::filters_without_a_block)).
+/// ([rates](crate::recipes::sets_and_memtables)).
 ///
 /// **Many keys.** If the keys contain numbers, many can have the same hash in filters of many keys,
 /// and absent keys match far more often. Make smaller filters then, or [bring a 64-bit
-/// hash](crate::recipes::hashes_of_your_own).
+/// hash](crate::recipes::own_hashes#other-hashes).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterBuilder, BloomFilterPolicy};
@@ -67,7 +67,7 @@ impl BloomFilterBuilder {
     }
 
     /// Adds the key with this hash: its [`bloom_hash`], or a [hash of your
-    /// own](crate::recipes::hashes_of_your_own) if lookups use that, too.
+    /// own](crate::recipes::own_hashes#other-hashes) if lookups use that, too.
     #[inline]
     pub fn add_hash(&mut self, hash: BloomHash) {
         self.hashes.push(hash);

@@ -146,7 +146,7 @@ impl BloomFilterPolicy {
     ///   themselves.
     /// - Keys that contain numbers, in filters of many keys, or if the rate is below 0.001. For
     ///   example, with a million URLs like `example.com/abc/10000000`, a policy for 0.001 has 0.067,
-    ///   and 0.001 with [a 64-bit hash](crate::recipes::hashes_of_your_own). That page tells which
+    ///   and 0.001 with [a 64-bit hash](crate::recipes::own_hashes#other-hashes). That page tells which
     ///   keys suffer from which number on.
     ///
     /// For fewer than 2,000 keys and a rate of 0.000001 or more, the policy has the bits per key that

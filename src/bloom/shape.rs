@@ -32,7 +32,7 @@ impl BloomFilterShape {
     /// Describes filters of a given length in bytes, the byte for the number of probes included.
     ///
     /// Some lengths are bad for keys that count up, for example 64 KiB. For a filter with a budget
-    /// in bytes, [let a tuned policy choose](crate::recipes::memtables).
+    /// in bytes, [let a tuned policy choose](crate::recipes::sets_and_memtables#memtables).
     ///
     /// ```
     /// use leveldb_filter::{AtomicBloomFilter, BloomFilterPolicy, BloomFilterShape};

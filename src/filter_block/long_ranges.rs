@@ -170,8 +170,8 @@ impl DataBlocks {
 /// The base-2 logarithm of the shortest range that has both offsets.
 fn shortest_shared(a: u64, b: u64) -> u8 {
     #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-    let len = (u64::BITS - (a ^ b).leading_zeros()) as u8;
-    len.max(BASE_LG)
+    let lg = (u64::BITS - (a ^ b).leading_zeros()) as u8;
+    lg
 }
 
 /// The keys of a range of data blocks.

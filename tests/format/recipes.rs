@@ -4,7 +4,6 @@
 use leveldb_filter::BloomFilterPolicy;
 
 const BITS_PER_KEY: &str = include_str!("../../src/recipes/bits_per_key.md");
-const WITHOUT_A_BLOCK: &str = include_str!("../../src/recipes/filters_without_a_block.md");
 const README: &str = include_str!("../../README.md");
 const ACCURACY: &str = include_str!("../accuracy.md");
 
@@ -71,31 +70,18 @@ fn rates_take_the_bits_per_key_that_the_page_gives() {
 }
 
 #[test]
-fn rates_of_few_keys_are_those_of_the_accuracy_tables() {
-    let rows = table_in(WITHOUT_A_BLOCK, "keys of a filter");
-    let known = table_in(section("Few keys"), "keys | in a filter");
-    let column = |name| known[0].iter().position(|&column| column == name).expect("a column");
-    let columns = ["`tuned()`", "2,000 keys' room"].map(column);
-    assert_eq!(rows.len(), 4);
-    for row in &rows[1..] {
-        let known = known.iter().find(|known| known[..2] == ["u64 counters, big-endian", row[0]]);
-        for ((cell, head), column) in row.iter().zip(&rows[0]).skip(1).zip(columns) {
-            let place = format!("filters_without_a_block.md, {} keys, {head},", row[0]);
-            assert_is_known(known.expect("a row")[column], &place, cell);
-        }
-    }
-}
-
-#[test]
 fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
     const KEYS: [&str; 3] = ["u64 counters, big-endian", "16 decimal digits", "random"];
     let known = table_in(section("Real keys"), "keys | values");
-    let rows = table_in(README, "keys | 100 bytes");
+    let columns = ["LevelDB", "long ranges"]
+        .map(|name| known[0].iter().position(|column| *column == name).expect("a column"));
+    let rows = table_in(README, "keys | values of 100 bytes");
     assert_eq!(rows.len(), 5);
     for (row, keys) in rows[1..].iter().zip(KEYS.into_iter().chain(["filter bytes"])) {
         for (cell, bytes) in row[1..].iter().zip(["100", "1,000"]) {
             let known = known.iter().find(|known| known[..2] == [keys, bytes]).expect("a row");
-            for (cell, known) in cell.split(", ").zip([known[2], known[5]]) {
+            assert_eq!(cell.split(" → ").count(), 2, "{cell}");
+            for (cell, known) in cell.split(" → ").zip(columns.map(|column| known[column])) {
                 let place = format!("README.md, {keys}, values of {bytes} bytes,");
                 if keys == "filter bytes" {
                     let bytes: f64 = known.replace(',', "").parse().expect("a number");

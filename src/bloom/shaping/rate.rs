@@ -39,7 +39,7 @@ impl BloomFilterShape {
     ///
     /// **Keys that hold numbers match more often.** If they have LevelDB's hash, a million keys such as
     /// `example.com/abc/10000000` have seven times the rate, because [many hashes are
-    /// equal](crate::recipes::hashes_of_your_own). So do keys that count up in filters of few keys.
+    /// equal](crate::recipes::own_hashes#other-hashes). So do keys that count up in filters of few keys.
     ///
     /// ```
     /// use leveldb_filter::BloomFilterPolicy;
