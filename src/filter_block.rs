@@ -246,6 +246,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// As [`add_key`](Self::add_key) does.
     #[doc(alias("InternalFilterPolicy", "internal key", "trailer"))]
+    #[inline]
     pub fn add_internal_key(&mut self, key: &[u8]) {
         self.add_key(key.split_last_chunk::<8>().map_or(key, |(user_key, _trailer)| user_key));
     }

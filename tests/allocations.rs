@@ -5,6 +5,7 @@ mod common;
 
 use std::fmt::Debug;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use common::allocations::{CountingAllocator, count_allocations, peak_bytes};
 use common::{OfKeys, create_filter, noise};
@@ -73,28 +74,57 @@ fn a_builder_reuses_its_buffer_and_makes_the_policys_filters() {
 }
 
 #[test]
-fn hashes_and_lookups_allocate_nothing() {
+fn lookups_allocate_nothing() {
+    fn assert_lookups_allocate_nothing(policy: impl FilterPolicy, keys: &[Vec<u8>], bytes: &[u8]) {
+        let mut matches = vec![false; keys.len()];
+        let block_offsets: Vec<_> = (0..).step_by(100).take(keys.len()).collect();
+        let other = POLICY.with_name("example.Other");
+        let atomic = AtomicBloomFilter::from_bytes(&policy, bytes);
+        // As a filter block, and as the only filter of one.
+        let len = u32::try_from(bytes.len()).expect("short").to_le_bytes();
+        let block = [bytes, &[0; 4], &len, &[63]].concat();
+        let readers = [bytes, &block].map(|contents| FilterBlockReader::new(&policy, contents));
+        let mut filter_keys = Vec::with_capacity(keys.len());
+        assert_allocations(0, (policy.name(), bytes), || {
+            // Every second one is hashed again.
+            let filter_key = |(i, key)| match i % 2 {
+                0 => FilterKey::new(&policy, key),
+                _ => FilterKey::new(&other, key),
+            };
+            filter_keys.extend(keys.iter().map(Vec::as_slice).enumerate().map(filter_key));
+            for reader in &readers {
+                for (key, filter_key) in keys.iter().zip(&filter_keys) {
+                    black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
+                    black_box(reader.may_match(0, filter_key));
+                }
+                reader.may_match_many(&block_offsets, &filter_keys, &mut matches);
+            }
+            for (key, filter_key) in keys.iter().zip(&filter_keys) {
+                black_box(policy.key_may_match(key, bytes));
+                let Ok(atomic) = &atomic else { continue };
+                black_box(atomic.key_may_match(key) | atomic.may_match(filter_key));
+                black_box(atomic.insert_key(key));
+            }
+        });
+    }
+
     let keys = keys(300);
     let hashes: Vec<_> = keys.iter().map(|key| bloom_hash(key)).collect();
     let mut matches = vec![false; keys.len()];
-    let filter_keys: Vec<_> = keys.iter().map(|key| FilterKey::new(&POLICY, key)).collect();
-    let hashed_by = HashedBy::new("example.Own", POLICY, |_, key| Some(bloom_hash(key)));
-    let block_offsets: Vec<_> = (0..).step_by(100).take(keys.len()).collect();
+    let shared: Arc<dyn FilterPolicy> = Arc::new(POLICY);
+    let of_prefixes = HashedBy::new("example.Prefix3", POLICY, |policy, key: &[u8]| {
+        policy.key_hash(key.get(..3)?)
+    });
     let (filter, arbitrary) = (create_filter(POLICY, &keys), [noise(100, 5), vec![6]].concat());
     for bytes in [&filter, &arbitrary, &[0; 100][..], &[], &[0], &[0, 31], &[255; 3]] {
+        assert_lookups_allocate_nothing(POLICY, &keys, bytes);
+        assert_lookups_allocate_nothing(&shared, &keys, bytes);
+        assert_lookups_allocate_nothing(of_prefixes, &keys, bytes);
         assert_allocations(0, bytes, || {
             POLICY.hashes_may_match(&hashes, bytes, &mut matches);
-            let reader = FilterBlockReader::new(POLICY, bytes);
-            for (key, &hash) in keys.iter().zip(&hashes) {
-                black_box(POLICY.key_may_match(key, bytes));
+            for &hash in &hashes {
                 black_box(POLICY.hash_may_match(hash, bytes));
-                black_box(hashed_by.key_may_match(key, bytes));
-                black_box(reader.key_may_match(0, key) | reader.key_may_match(5000, key));
-                // The reader hashes the second key again, because of its policy's name.
-                black_box(reader.may_match(0, &FilterKey::new(&POLICY, key)));
-                black_box(reader.may_match(0, &FilterKey::new(&hashed_by, key)));
             }
-            reader.may_match_many(&block_offsets, &filter_keys, &mut matches);
             let Ok(filter) = BloomFilter::new(bytes) else { return };
             filter.keys_may_match(&keys, &mut matches);
             filter.hashes_may_match(&hashes, &mut matches);

@@ -12,6 +12,7 @@ mod format {
     mod choices;
     mod creating;
     mod estimates;
+    mod filter_keys;
     mod golden;
     mod hash_policies;
     mod hashing;

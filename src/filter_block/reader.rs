@@ -201,6 +201,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 }
 
 /// Writes the keys' hashes by a policy with this name. Returns `false` if one has no hash.
+#[inline]
 fn have_hashes(
     keys: &[FilterKey],
     policy: &dyn HashPolicy,

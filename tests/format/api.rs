@@ -13,6 +13,7 @@ use leveldb_filter::{
     HashedBy, InvalidFilter, ShapeMismatch, bloom_hash,
 };
 
+use crate::common::OfKeys;
 use crate::common::odd::{Odd, Writes};
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(16).with_name("example.Bloom");
@@ -91,6 +92,8 @@ fn fields_need_no_type_parameters_and_are_shown_without_bytes() {
         r#"HashedBy { name: "example.B", policy: HashPolicy { .. }, .. }"#,
         r#"HashedBy { name: "example.C", policy: BloomFilterPolicy { "#,
         "keys: BloomFilterBuilder { len: 2, .. }",
+        "builder: FilterBlockBuilder { policy: BloomFilterPolicy { ",
+        "reader: FilterBlockReader { policy: BloomFilterPolicy { ",
         " BloomFilter { shape: BloomFilterShape { num_bytes: 8, num_probes: 11 }, .. }",
         " base_lg: Some(11), filters: 1, pending_keys: 1, .. }",
         " footer: Some(Footer { array_offset: 9, num_filters: 1, base_lg: 11 }), .. }",
@@ -166,6 +169,16 @@ fn slices_of_different_lengths_panic() {
         assert_panics(message, || reader.may_match_many(&offsets, &[key], &mut [false]));
         assert_panics(message, || reader.may_match_many(&[0], &[key], &mut matches));
     }
+}
+
+#[test]
+fn a_memtables_filter_needs_a_policy_with_hashes() {
+    let policy = || OfKeys(POLICY);
+    let message = "AtomicBloomFilter: the policy example.Bloom has no hashes";
+    assert_panics(message, || _ = AtomicBloomFilter::new(policy(), POLICY.shape(1)));
+    assert_panics(message, || _ = AtomicBloomFilter::from_bytes(policy(), &[0, 6]));
+    let error = AtomicBloomFilter::from_bytes(POLICY, &[0, 31]).unwrap_err();
+    assert_eq!(error, BloomFilter::new([0, 31]).unwrap_err());
 }
 
 #[test]

@@ -89,6 +89,7 @@ impl<P: FilterPolicy + Clone> Checked<'_, P> {
         let returned = catch_unwind(AssertUnwindSafe(|| call(&mut self.builder))).ok();
         if returned.is_none() {
             let (builder, message) = (&mut self.builder, "an earlier call panicked");
+            assert_eq!(builder.policy().name(), self.new.policy().name());
             assert_panics(message, || builder.start_block(u64::MAX));
             assert_panics(message, || builder.add_key(b"fig"));
             assert_panics(message, || builder.add_internal_key(b"fig"));

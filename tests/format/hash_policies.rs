@@ -90,6 +90,58 @@ fn hashes_of_a_function_make_the_wrapped_policys_filters_under_a_name_of_their_o
     }
 }
 
+/// Asserts that `policy` does what `inner` does, by key and by hash, and appends.
+fn assert_wraps(policy: &dyn FilterPolicy, inner: &dyn FilterPolicy) {
+    let appended = |append: &dyn Fn(&mut Vec<u8>)| {
+        let mut dst = b"before".to_vec();
+        append(&mut dst);
+        dst.strip_prefix(b"before").expect("appended").to_vec()
+    };
+    let keys = [b"figs".as_slice(), b"pears", b"fi", b"fight", b"FIGS", b"apple"];
+    let filter = create_filter(inner, &keys[..3]);
+    assert_eq!(policy.name(), inner.name());
+    assert_eq!(appended(&|dst| policy.create_filter(&keys[..3], dst)), filter);
+    let by_hash = [policy, inner].map(|policy| policy.by_hash().expect("hashes"));
+    let hashes = by_hash.map(|policy| keys.map(|key| policy.key_hash(key)));
+    assert_eq!(hashes[0], hashes[1]);
+    let hashes: Vec<_> = hashes[0].iter().copied().flatten().collect();
+    assert_eq!(appended(&|dst| by_hash[0].create_filter_of_hashes(&hashes[..2], dst)), filter);
+    let [with_room, expected] = by_hash
+        .map(|policy| appended(&|dst| policy.create_filter_with_room(&hashes[..2], 100, dst)));
+    assert_eq!(with_room, expected);
+    let matches = keys.map(|key| policy.key_may_match(key, &filter));
+    assert_eq!(matches, keys.map(|key| inner.key_may_match(key, &filter)));
+    assert_eq!(matches[..4], [true; 4]);
+    let matches = hashes.iter().map(|&hash| by_hash[0].hash_may_match(hash, &filter));
+    let matches: Vec<_> = matches.collect();
+    assert_eq!(matches[..2], [true; 2]);
+    assert!(matches.contains(&false));
+    let mut of_many: Vec<_> = matches.iter().map(|matches| !matches).collect();
+    by_hash[0].hashes_may_match(&hashes, &filter, &mut of_many);
+    assert_eq!(of_many, matches);
+}
+
+#[test]
+fn every_wrapper_does_what_the_policy_does() {
+    const NAME: &str = "example.Prefix3";
+    let inner = HashedBy::new(NAME, POLICY, prefix_hash);
+    let shared: Arc<dyn HashPolicy> = Arc::new(inner);
+    for policy in [
+        &inner as &dyn FilterPolicy,
+        &&inner,
+        &Box::new(inner),
+        &Arc::new(inner),
+        &(Box::new(inner) as Box<dyn FilterPolicy>),
+        &Arc::new(Box::new(&inner)),
+        &HashedBy::new(NAME, inner, HashPolicy::key_hash),
+        &HashedBy::new(NAME, &inner, HashPolicy::key_hash),
+        &HashedBy::new(NAME, Box::new(inner), HashPolicy::key_hash),
+        &HashedBy::new(NAME, shared, HashPolicy::key_hash),
+    ] {
+        assert_wraps(policy, &inner);
+    }
+}
+
 #[test]
 fn keys_without_a_hash_are_in_no_filter_and_always_match() {
     let policy = HashedBy::new("example.Prefix3", POLICY, prefix_hash);

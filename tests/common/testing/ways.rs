@@ -31,11 +31,18 @@ pub fn for_each_filter(
         assert_eq!((builder.len(), builder.is_empty()), (keys.len(), keys.is_empty()));
         let filter = builder.finish(policy);
         assert!(builder.is_empty());
+        // By the filter itself, which is prepared for its shape, not by its bytes only.
+        assert_eq!(filter.shape(), policy.shape(keys.len()));
+        assert!(keys.iter().all(|key| filter.key_may_match(key)), "{way}");
         see(way, filter.as_bytes());
     };
     finish("add_key", &|builder| keys.iter().for_each(|key| builder.add_key(key)));
     finish("add_hash", &|builder| hashes.iter().for_each(|&hash| builder.add_hash(hash)));
-    finish("extend", &|builder| builder.extend(keys));
+    let (some, others) = keys.split_at(keys.len() / 2);
+    finish("extend", &|builder| {
+        builder.extend(some);
+        builder.extend(others);
+    });
     finish("from_iter", &|builder| *builder = keys.iter().collect());
 
     let shape = policy.shape(keys.len());
@@ -47,7 +54,6 @@ pub fn for_each_filter(
         filter
     };
     see("insert_key", inserted(keys).as_bytes());
-    let (some, others) = keys.split_at(keys.len() / 2);
     let mut union = inserted(some);
     union.union_with(&inserted(others)).expect("the same shape");
     see("union_with", union.as_bytes());
