@@ -161,9 +161,9 @@ pub trait HashPolicy: Send + Sync {
 
 /// A key to look up in many tables, hashed once for all whose policy has the same name.
 ///
-/// It is right for every table: a reader with a policy of another name hashes the key's bytes again.
-/// Bits per key do not matter. A `FilterKey` borrows the key, not the policy. For many keys at once,
-/// use [`may_match_many`](crate::FilterBlockReader::may_match_many).
+/// It is right for every table, because a reader with a policy of another name hashes the key's
+/// bytes again. A `FilterKey` borrows the key, not the policy. For many keys at once, use
+/// [`may_match_many`](crate::FilterBlockReader::may_match_many).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterKey};

@@ -58,9 +58,9 @@
 //! LevelDB's trailer are added by [`add_internal_key`](FilterBlockBuilder::add_internal_key), and
 //! everything else takes user keys.
 //!
-//! **A key is bytes.** Whatever looks keys up knows its policy, or hashes them as LevelDB does:
-//! methods with `key` in their name take a key's bytes, with `hash` a [`BloomHash`]. A [`FilterKey`]
-//! is a key that is hashed once for many tables, and right for tables of every policy.
+//! **A key is bytes**, and what looks it up knows its policy or hashes it as LevelDB does, unless
+//! `hash` in a method's name says that it takes a [`BloomHash`]. A [`FilterKey`] is a key that is
+//! hashed once for many tables, and right for tables of every policy.
 //!
 //! # Compatibility
 //!

@@ -118,30 +118,47 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     pub fn may_match_many(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
         assert_same_len(block_offsets, keys, "FilterBlockReader::may_match_many");
         assert_same_len(keys, matches, "FilterBlockReader::may_match_many");
-        let (base_lg, mut hashes) = (self.base_lg(), [BloomHash::default(); BATCH]);
-        let by_hash = self.policy.by_hash().map(|by_hash| (by_hash, self.policy.name()));
+        let lookups = block_offsets.chunks(BATCH).zip(keys.chunks(BATCH));
+        for ((block_offsets, keys), matches) in lookups.zip(matches.chunks_mut(BATCH)) {
+            if let Some(by_hash) = self.policy.by_hash() {
+                self.look_up(by_hash, block_offsets, keys, matches);
+            } else {
+                for ((matches, key), block_offset) in
+                    matches.iter_mut().zip(keys).zip(block_offsets)
+                {
+                    *matches = self.may_match(*block_offset, key);
+                }
+            }
+        }
+    }
+
+    /// Looks up a batch of keys by their hashes.
+    fn look_up(
+        &self,
+        by_hash: &dyn HashPolicy,
+        block_offsets: &[u64],
+        keys: &[FilterKey],
+        matches: &mut [bool],
+    ) {
+        let (base_lg, name) = (self.base_lg(), self.policy.name());
+        let (mut hashes, mut always_match) = ([BloomHash::default(); BATCH], [false; BATCH]);
+        for ((key, slot), always_matches) in keys.iter().zip(&mut hashes).zip(&mut always_match) {
+            let hash = key.hash_by(by_hash, name);
+            *slot = hash.unwrap_or_default();
+            *always_matches = hash.is_none();
+        }
         let mut end = 0;
         for block_offsets in block_offsets.chunk_by(|a, b| a >> base_lg == b >> base_lg) {
             let group = end..end + block_offsets.len();
             end = group.end;
-            let (keys, matches) = (&keys[group.clone()], &mut matches[group]);
-            let Some(filter) = self.filter(block_offsets[0]) else {
-                matches.fill(true);
-                continue;
-            };
-            for (keys, matches) in keys.chunks(BATCH).zip(matches.chunks_mut(BATCH)) {
-                let hashes = &mut hashes[..keys.len()];
-                match by_hash {
-                    Some((by_hash, name)) if have_hashes(keys, by_hash, name, hashes) => {
-                        by_hash.hashes_may_match(hashes, filter, matches);
-                    }
-                    _ => {
-                        for (matches, key) in matches.iter_mut().zip(keys) {
-                            *matches = key.may_match(&self.policy, filter);
-                        }
-                    }
-                }
+            let (hashes, matches) = (&hashes[group.clone()], &mut matches[group]);
+            match self.filter(block_offsets[0]) {
+                Some(filter) => by_hash.hashes_may_match(hashes, filter, matches),
+                None => matches.fill(true),
             }
+        }
+        for (matches, always_matches) in matches.iter_mut().zip(always_match) {
+            *matches |= always_matches;
         }
     }
 
@@ -198,21 +215,6 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     pub const fn contents(&self) -> &B {
         &self.contents
     }
-}
-
-/// Writes the keys' hashes by a policy with this name. Returns `false` if one has no hash.
-#[inline]
-fn have_hashes(
-    keys: &[FilterKey],
-    policy: &dyn HashPolicy,
-    name: &'static str,
-    hashes: &mut [BloomHash],
-) -> bool {
-    for (key, slot) in keys.iter().zip(hashes) {
-        let Some(hash) = key.hash_by(policy, name) else { return false };
-        *slot = hash;
-    }
-    true
 }
 
 /// Shows no bytes of the block.
