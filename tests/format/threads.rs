@@ -17,7 +17,7 @@ use crate::common::{key_with_hash, keys_with_hashes, reference};
 fn threads_that_change_the_same_bytes_lose_no_bit() {
     const NUM_BITS: u32 = 1 << 18;
     let policy = BloomFilterPolicy::new(1);
-    for _ in 0..10 {
+    for _ in 0..20 {
         let filter = AtomicBloomFilter::new(policy, policy.shape(NUM_BITS as usize));
         let set_every_second_bit = |odd: u32, begun: &AtomicU32, others: &AtomicU32| {
             for first in (0..NUM_BITS).step_by(512) {
@@ -25,7 +25,7 @@ fn threads_that_change_the_same_bytes_lose_no_bit() {
                 // Lets the other catch up, so that both are at the same bytes. But not for ever,
                 // because it may have no processor, or have failed.
                 let is_ahead = || others.load(Ordering::Relaxed) < first;
-                (0..1_000).take_while(|_| is_ahead()).for_each(|_| hint::spin_loop());
+                (0..300).take_while(|_| is_ahead()).for_each(|_| hint::spin_loop());
                 for bit in (first + odd..first + 512).step_by(2) {
                     assert!(!filter.insert_key(&key_with_hash(bit)), "bit {bit}");
                 }
