@@ -183,13 +183,10 @@ pub(super) fn keys_of(range: &[DataBlock]) -> Range<usize> {
 
 /// For how many keys the filter of a range is made, at least.
 pub(super) fn room(num_keys: usize, base_lg: u8) -> usize {
-    let wanted = num_keys.saturating_mul(ROOM_FACTOR).clamp(MIN_ROOM, GOOD_NUM_KEYS);
-    if base_lg == 63 {
-        return wanted;
-    }
     // LevelDB writes an offset for each 2 KiB of the range, and here one is left. If all room takes
     // no more, the table's filters are no longer than LevelDB's.
     let saved_offsets = (1_u64 << (base_lg - BASE_LG)) - 1;
     let paid = usize::try_from(KEYS_OF_AN_OFFSET * saved_offsets).unwrap_or(usize::MAX);
+    let wanted = num_keys.saturating_mul(ROOM_FACTOR).clamp(MIN_ROOM, GOOD_NUM_KEYS);
     wanted.min(num_keys.saturating_add(paid))
 }
