@@ -301,7 +301,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn clear(&mut self) {
         match &mut self.ranges {
             Ranges::Fixed { has_entries, .. } => *has_entries = false,
-            Ranges::Long(blocks) => blocks.clear(),
+            Ranges::Long(blocks) => *blocks = DataBlocks::new(),
         }
         self.keys.clear();
         self.filter.clear();
@@ -339,10 +339,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
                 base_lg
             }
             Ranges::Long(ref mut blocks) => {
-                let blocks = mem::take(blocks);
-                let base_lg = self.generate_long_ranges(&blocks);
-                self.ranges = Ranges::Long(blocks); // so that the next table has its memory
-                base_lg
+                let blocks = mem::replace(blocks, DataBlocks::new());
+                self.generate_long_ranges(&blocks)
             }
         };
         let array_offset = self.next_offset();
@@ -362,11 +360,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Builds the filter of the entries since the last filter, if there are any.
     fn generate_pending_filter(&mut self) {
-        if let Ranges::Fixed { has_entries, .. } = &mut self.ranges {
-            if mem::take(has_entries) {
-                self.generate_filter(0..self.keys.len(), None);
-                self.keys.clear();
-            }
+        let Ranges::Fixed { has_entries, .. } = &mut self.ranges else { return };
+        if mem::take(has_entries) {
+            self.generate_filter(0..self.keys.len(), None);
+            self.keys.clear();
         }
     }
 
@@ -410,13 +407,8 @@ const OVERFLOW: &str = "FilterBlockBuilder::start_block: capacity overflow, too 
 
 impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base_lg = match self.ranges {
-            Ranges::Fixed { base_lg, .. } => Some(base_lg),
-            Ranges::Long(_) => None,
-        };
         f.debug_struct("FilterBlockBuilder")
             .field("policy", &self.policy)
-            .field("base_lg", &base_lg)
             .field("filters", &self.filter_offsets.len())
             .field("pending_keys", &self.keys.len())
             .finish_non_exhaustive()

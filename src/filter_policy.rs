@@ -94,12 +94,6 @@ impl fmt::Debug for dyn HashPolicy + '_ {
     }
 }
 
-impl fmt::Debug for dyn HashPolicy + Send + Sync + '_ {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self as &dyn HashPolicy, f)
-    }
-}
-
 /// The methods of a policy that needs only a key's hash, not the key itself. Builders and readers
 /// get them from [`FilterPolicy::by_hash`].
 ///

@@ -29,7 +29,7 @@ const MIN_ROOM: usize = 40;
 const KEYS_OF_AN_OFFSET: u64 = 3;
 
 /// The data blocks of a table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(super) struct DataBlocks {
     /// Of the current data block, which may have no entries yet.
     offset: u64,
@@ -37,7 +37,7 @@ pub(super) struct DataBlocks {
 }
 
 /// A data block with entries.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct DataBlock {
     pub(super) offset: u64,
     /// The first may be the last key of the data block before.
@@ -47,11 +47,6 @@ pub(super) struct DataBlock {
 impl DataBlocks {
     pub(super) const fn new() -> Self {
         Self { offset: 0, with_entries: Vec::new() }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.offset = 0;
-        self.with_entries.clear();
     }
 
     pub(super) fn start(&mut self, offset: u64) {
