@@ -8,7 +8,7 @@ use super::bits::probes::PreparedShape;
 use super::error::InvalidFilter;
 use super::filter::BloomFilter;
 use super::policy::BloomFilterPolicy;
-use super::shape::{BloomFilterShape, float};
+use super::shape::{BloomFilterShape, to_f64};
 use crate::filter_policy::BY_HASH_RULE;
 use crate::{BloomHash, FilterKey, FilterPolicy};
 
@@ -145,7 +145,7 @@ impl<P: FilterPolicy> AtomicBloomFilter<P> {
     pub fn fill_ratio(&self) -> f64 {
         let bits = &self.bytes[..self.bytes.len() - 1];
         let num_ones = |byte: &AtomicU8| u64::from(byte.load(Ordering::Relaxed).count_ones());
-        float(bits.iter().map(num_ones).sum()) / float(self.shape().num_bits())
+        to_f64(bits.iter().map(num_ones).sum()) / to_f64(self.shape().num_bits())
     }
 
     /// Copies the filter's bytes as they are now, in time linear in their length. A key whose

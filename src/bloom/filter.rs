@@ -7,7 +7,7 @@ use core::{fmt, mem};
 use super::bits::many;
 use super::bits::probes::PreparedShape;
 use super::error::{InvalidFilter, ShapeMismatch};
-use super::shape::{BloomFilterShape, MAX_PROBES, float};
+use super::shape::{BloomFilterShape, MAX_PROBES, to_f64};
 use super::shaping;
 use crate::hash::assert_same_len;
 use crate::{BloomHash, bloom_hash};
@@ -159,7 +159,7 @@ impl<B: AsRef<[u8]>> BloomFilter<B> {
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         let num_ones = self.bits().iter().map(|byte| u64::from(byte.count_ones())).sum();
-        float(num_ones) / float(self.shape().num_bits())
+        to_f64(num_ones) / to_f64(self.shape().num_bits())
     }
 
     /// Estimates the number of different keys in the filter from the share of set bits.

@@ -91,6 +91,6 @@ fn leveldb_num_probes(millibits_per_key: u32) -> u8 {
 
 /// Converts a number for rates and shares, where an `f64` is precise enough.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
-pub(super) fn float(n: u64) -> f64 {
+pub(super) fn to_f64(n: u64) -> f64 {
     n as f64
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::many::{Batch, KeyOrHash, MANY};
+use super::many::{Batch, KeyOrHash, MIN_BATCH};
 use super::one::word_of;
 use super::probes::PreparedShape;
 use crate::bloom::shape::BloomFilterShape;
@@ -10,7 +10,7 @@ use crate::hash::BATCH;
 
 /// Appends a filter of keys, or of keys by their hashes, to `dst`.
 pub(crate) fn create<T: KeyOrHash>(shape: BloomFilterShape, keys: &[T], dst: &mut Vec<u8>) {
-    if keys.len() >= MANY {
+    if keys.len() >= MIN_BATCH {
         let (bits, prepared) = append_empty(shape, dst);
         let mut batch = Batch::new(prepared);
         for keys in keys.chunks(BATCH) {

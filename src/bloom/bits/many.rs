@@ -5,7 +5,7 @@ use crate::hash::{BATCH, hash_many};
 use crate::{BloomHash, bloom_hash};
 
 /// Fewer keys take less time one at a time, as the benchmarks "batches" and "create" show.
-pub(super) const MANY: usize = 16;
+pub(super) const MIN_BATCH: usize = 16;
 
 /// Keys, or hashes of keys.
 pub(crate) trait KeyOrHash: Sized {
@@ -40,7 +40,7 @@ pub(crate) fn may_match<T: KeyOrHash>(
     keys: &[T],
     matches: &mut [bool],
 ) {
-    if keys.len() < MANY {
+    if keys.len() < MIN_BATCH {
         for (key, matches) in keys.iter().zip(matches) {
             *matches = prepared.may_match(|index| bits.get(index).copied(), key.bloom_hash());
         }

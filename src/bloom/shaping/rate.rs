@@ -18,7 +18,7 @@
 //! per key. The textbook's formula is up to 1.6 times too low there, and up to 33 times for few keys.
 //! From some 500 million keys on, the form is too high, because ways to match overlap.
 
-use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, float};
+use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, to_f64};
 
 /// How many values a third probe has: each is the sum of a number below 2<sup>16</sup>, twice the
 /// highest 15 bits of the hash, and of the other 17 bits.
@@ -54,13 +54,13 @@ impl BloomFilterShape {
             (0, _) => 1.0,
             (_, 0) => 0.0,
             // Hashes reach no further bits.
-            _ => Rates::new(self.num_bits().min(NUM_HASHES), num_keys).rate(self.num_probes),
+            _ => RateModel::new(self.num_bits().min(NUM_HASHES), num_keys).rate(self.num_probes),
         }
     }
 }
 
 /// The rates of filters that differ in their number of probes only.
-pub(super) struct Rates {
+pub(super) struct RateModel {
     bits: f64,
     keys: f64,
     /// The share of bits that one probe of each key leaves 0.
@@ -92,10 +92,10 @@ impl ThirdProbes {
     }
 }
 
-impl Rates {
+impl RateModel {
     /// Of filters with at least one bit and one key.
     pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
-        let (bits, keys) = (float(num_bits), float(num_keys as u64));
+        let (bits, keys) = (to_f64(num_bits), to_f64(num_keys as u64));
         Self {
             bits,
             keys,
@@ -137,7 +137,7 @@ impl Rates {
         let sum = 1.0 - all_but_one * (1.0 + (probes - 1.0) * unset);
         let unset_bits = unset * self.bits;
         let lookalikes = (2.0 * self.keys * sum / (unset_bits * unset_bits)).max(0.0);
-        (all_set + lookalikes + self.keys / float(NUM_HASHES)).min(1.0)
+        (all_set + lookalikes + self.keys / to_f64(NUM_HASHES)).min(1.0)
     }
 }
 
@@ -147,7 +147,7 @@ pub(in crate::bloom) fn estimate_num_keys(shape: BloomFilterShape, fill_ratio: f
         return f64::INFINITY;
     }
     // As many different probes would set these bits, if only third probes coincided.
-    let probes = float(shape.num_bits()) * minus_ln_of_rest(fill_ratio);
+    let probes = to_f64(shape.num_bits()) * minus_ln_of_rest(fill_ratio);
     let num_probes = f64::from(shape.num_probes);
     let mut num_keys = probes / num_probes;
     if probes > 0.0 && num_probes > 2.0 {

@@ -1,7 +1,7 @@
 //! Chooses how long tuned filters are: the fewest bits for a rate.
 
 use super::tuned::{MIN_KEYS, tuned_shape};
-use crate::bloom::shape::{NUM_HASHES, float};
+use crate::bloom::shape::{NUM_HASHES, to_f64};
 
 /// Filters of fewer keys need more bits per key, which would be far too many for a filter of many
 /// keys. So policies for them take the bits per key that this many keys need, and count the keys of
@@ -33,7 +33,7 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
     let many_keys = num_keys.max(MANY_KEYS);
     // More keys have more equal hashes. If these alone exceed the rate, a fifth above their share
     // is accepted.
-    let equal_hashes = 1.2 * float(MANY_KEYS as u64) / float(NUM_HASHES);
+    let equal_hashes = 1.2 * to_f64(MANY_KEYS as u64) / to_f64(NUM_HASHES);
     let rate_of_many = if num_keys < MANY_KEYS { rate.max(equal_hashes) } else { rate };
     // 2^32 bits overflow a 32-bit usize, so the limit is one less on every platform.
     let max_millibits = (NUM_HASHES - 1) * 1000;

@@ -59,8 +59,8 @@
 
 use core::array;
 
-use super::rate::{NUM_VALUES, Rates};
-use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, NUM_HASHES, float};
+use super::rate::{NUM_VALUES, RateModel};
+use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, NUM_HASHES, to_f64};
 
 /// Filters of fewer keys are as long as filters of this many keys: the shortest filters are the
 /// worst, and LevelDB's ranges of 2 KiB often have few keys.
@@ -170,7 +170,7 @@ fn neighbours_meet(num_bytes: usize) -> bool {
 /// 2<sup>32</sup>, and the distance of values a share of [`NUM_VALUES`].
 fn spreads_third_probes(num_bytes: usize) -> bool {
     let num_bits = num_bytes as u64 * 8;
-    let cell = float(num_bits) / NUM_VALUES;
+    let cell = to_f64(num_bits) / NUM_VALUES;
     // All others pass, because the square below is 0.1 at least. A limit below 0.1 would only cost
     // time.
     if LEAST_DISTANCE * cell < 0.1 {
@@ -182,11 +182,11 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
     // Two values are at most two wraps apart. Six are fitted, because they also reduce false
     // positives.
     (1..=6).all(|wraps| {
-        let times = float(65_537 - wraps * inverse % 65_537);
+        let times = to_f64(65_537 - wraps * inverse % 65_537);
         [times, times - 65_537.0].into_iter().all(|times| {
-            let probes = times * float(num_bits) / float(NUM_HASHES);
+            let probes = times * to_f64(num_bits) / to_f64(NUM_HASHES);
             // 2^32 / 65537 is a third of all values.
-            let values = (probes + float(wraps)) / 3.0;
+            let values = (probes + to_f64(wraps)) / 3.0;
             probes * probes + values * values >= LEAST_DISTANCE * cell
         })
     })
@@ -195,7 +195,7 @@ fn spreads_third_probes(num_bytes: usize) -> bool {
 /// Starts from LevelDB's number of probes. Adds probes while each is worth it, or drops probes
 /// while the rate does not rise.
 fn choose_probes(num_bytes: usize, leveldb: u8, num_keys: usize) -> BloomFilterShape {
-    let rates = Rates::new(num_bytes as u64 * 8, num_keys);
+    let rates = RateModel::new(num_bytes as u64 * 8, num_keys);
     let with = |num_probes| (num_probes, rates.rate(num_probes));
     let is_wanted = |&num_probes: &u8| num_probes != UNWANTED_PROBES;
     let mut best = with(if is_wanted(&leveldb) { leveldb } else { leveldb - 1 });
