@@ -105,13 +105,19 @@ pub(in crate::bloom) fn tuned_shape(
 /// The best length, by the order that the module's header gives.
 fn choose_length(leveldb: usize) -> usize {
     let shorter = (leveldb / SHORTER).clamp(1, 3).max(leveldb / SHORTER_IF_LONG);
-    let lengths = (leveldb - shorter..=leveldb).rev();
-    let mut without_factor = lengths.filter(|&length| !has_bad_factor(length));
-    let passes = |&length: &usize| spreads_third_probes(length) && !neighbours_meet(length);
-    let best = without_factor.clone().find(passes).or_else(|| without_factor.next());
-    // Within 6 bytes.
-    best.or_else(|| (leveldb..2 * leveldb).find(|&length| !has_bad_factor(length)))
-        .unwrap_or(leveldb)
+    let mut fallback = None;
+    for length in (leveldb - shorter..=leveldb).rev().filter(|&length| !has_bad_factor(length)) {
+        if spreads_third_probes(length) && !neighbours_meet(length) {
+            return length;
+        }
+        fallback.get_or_insert(length);
+    }
+    fallback.unwrap_or_else(|| next_without_bad_factor(leveldb))
+}
+
+/// Within 6 bytes.
+fn next_without_bad_factor(length: usize) -> usize {
+    (length..2 * length).find(|&length| !has_bad_factor(length)).unwrap_or(length)
 }
 
 /// Whether the length shares a factor with `2 * 65535 * 65537`. [`spreads_third_probes`] would
