@@ -65,21 +65,79 @@ pub(super) struct RateModel {
     keys: f64,
     /// The share of bits that one probe of each key leaves 0.
     unset_by_one: f64,
-    third: Option<ThirdProbes>,
 }
 
-/// Where third probes go, in a filter that has more bits than they have values.
+/// What random keys do to a filter.
+struct Expected {
+    /// The share of bits that are 0.
+    unset: f64,
+    /// The share of absent keys whose bits are all set by unrelated keys.
+    all_set: f64,
+}
+
+impl RateModel {
+    /// Of filters with at least one bit and one key.
+    pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
+        let (bits, keys) = (to_f64(num_bits), to_f64(num_keys as u64));
+        Self { bits, keys, unset_by_one: 1.0 - probability_of_hit(keys / bits) }
+    }
+
+    /// The share of absent keys that a filter with this many probes, at least one, is expected to
+    /// match; at most 1.
+    pub(super) fn rate(&self, num_probes: u8) -> f64 {
+        let Expected { unset, all_set } = if num_probes > 2 && self.bits >= NUM_VALUES {
+            self.with_third_probes(num_probes)
+        } else {
+            self.without(num_probes)
+        };
+        // The sum of the header, without a loop, times `unset^2`. Where nearly all bits are set, it
+        // is lost in rounding errors, but then nearly all keys match because of their own bits.
+        let more_probes = f64::from(num_probes - 1);
+        let sum = 1.0 - power(1.0 - unset, num_probes - 1) * (1.0 + more_probes * unset);
+        let unset_bits = unset * self.bits;
+        let lookalikes = (2.0 * self.keys * sum / (unset_bits * unset_bits)).max(0.0);
+        (all_set + lookalikes + self.keys / to_f64(NUM_HASHES)).min(1.0)
+    }
+
+    /// If third probes are like all others.
+    fn without(&self, num_probes: u8) -> Expected {
+        let unset = power(self.unset_by_one, num_probes);
+        Expected { unset, all_set: power(1.0 - unset, num_probes) }
+    }
+
+    /// If third probes fall on few bits.
+    fn with_third_probes(&self, num_probes: u8) -> Expected {
+        let third = ThirdProbes::new(self.keys);
+        let (probes, share_of_bits) = (f64::from(num_probes), NUM_VALUES / self.bits);
+        // Bits that all probes but third probes leave 0.
+        let others = power(self.unset_by_one, num_probes - 1);
+        let unset = others * (1.0 - share_of_bits * (1.0 - third.unset_by_value));
+        let all_but_one = power(1.0 - unset, num_probes - 1);
+        // A guess, since either average fits as well with another factor below.
+        let unset_third = others * f64::midpoint(third.unset_by_hash, third.unset_by_value);
+        let among = power(1.0 - unset_third, num_probes - 1);
+        // Of queries that have all their probes among third probes. 2.3 was fitted before
+        // other parts of the form changed. Over the header's 95 large filters, the mean
+        // error is 7.2% with 0, 2.4% with 2.3, and least with 3.0, which is 1.7%. Factors
+        // from 1.9 to 3.1 choose the same shape for at least 94, so 2.3 stays. To fit it
+        // again, compare `rate` with a simulation of these shapes.
+        let all_among = 2.3 * share_of_bits / (probes * probes);
+        let others_set = all_but_one + all_among * (among - all_but_one);
+        Expected { unset, all_set: (1.0 - others * third.unset_by_hash) * others_set }
+    }
+}
+
+/// The values of third probes that no key has.
 struct ThirdProbes {
-    /// The share of bits where third probes go.
-    share_of_bits: f64,
-    /// The share of values that no key has, on average over all values.
+    /// Their share, on average over all values.
     unset_by_value: f64,
     /// The same on average over all hashes, of which more have a value in the middle.
     unset_by_hash: f64,
 }
 
 impl ThirdProbes {
-    fn new(bits: f64, keys: f64) -> Self {
+    /// Of so many keys, more than 0.
+    fn new(keys: f64) -> Self {
         // One hash in 2^17 has a given value in the middle third. Towards both ends that share
         // falls to 0 in a straight line, so another value, expected `t * a` times with t from 0 to
         // 1, stays unset with probability e^(-t * a). The averages are the integrals over t, by
@@ -88,56 +146,7 @@ impl ThirdProbes {
         let hit = probability_of_hit(a);
         let unset_by_value = (1.0 - hit) / 3.0 + 2.0 * hit / (3.0 * a);
         let unset_by_hash = (1.0 - hit) / 2.0 + (1.0 - (1.0 - hit) * (1.0 + a)) / (a * a);
-        Self { share_of_bits: NUM_VALUES / bits, unset_by_value, unset_by_hash }
-    }
-}
-
-impl RateModel {
-    /// Of filters with at least one bit and one key.
-    pub(super) fn new(num_bits: u64, num_keys: usize) -> Self {
-        let (bits, keys) = (to_f64(num_bits), to_f64(num_keys as u64));
-        Self {
-            bits,
-            keys,
-            unset_by_one: 1.0 - probability_of_hit(keys / bits),
-            third: (bits >= NUM_VALUES).then(|| ThirdProbes::new(bits, keys)),
-        }
-    }
-
-    /// The share of absent keys that a filter with this many probes, at least one, is expected to
-    /// match; at most 1.
-    pub(super) fn rate(&self, num_probes: u8) -> f64 {
-        let probes = f64::from(num_probes);
-        // Bits that all probes but third probes leave 0.
-        let others = power(self.unset_by_one, num_probes - 1);
-        let third = self.third.as_ref().filter(|_| num_probes > 2);
-        let unset = match third {
-            Some(third) => others * (1.0 - third.share_of_bits * (1.0 - third.unset_by_value)),
-            None => others * self.unset_by_one,
-        };
-        let all_but_one = power(1.0 - unset, num_probes - 1);
-        let all_set = match third {
-            Some(ThirdProbes { share_of_bits, unset_by_value, unset_by_hash }) => {
-                // A guess, since either average fits as well with another factor below.
-                let unset_third = others * f64::midpoint(*unset_by_hash, *unset_by_value);
-                let among = power(1.0 - unset_third, num_probes - 1);
-                // Of queries that have all their probes among third probes. 2.3 was fitted before
-                // other parts of the form changed. Over the header's 95 large filters, the mean
-                // error is 7.2% with 0, 2.4% with 2.3, and least with 3.0, which is 1.7%. Factors
-                // from 1.9 to 3.1 choose the same shape for at least 94, so 2.3 stays. To fit it
-                // again, compare `rate` with a simulation of these shapes.
-                let all_among = 2.3 * share_of_bits / (probes * probes);
-                let others_set = all_but_one + all_among * (among - all_but_one);
-                (1.0 - others * unset_by_hash) * others_set
-            }
-            None => all_but_one * (1.0 - unset),
-        };
-        // The sum of the header, without a loop, times `unset^2`. Where nearly all bits are set, it
-        // is lost in rounding errors, but then nearly all keys match because of their own bits.
-        let sum = 1.0 - all_but_one * (1.0 + (probes - 1.0) * unset);
-        let unset_bits = unset * self.bits;
-        let lookalikes = (2.0 * self.keys * sum / (unset_bits * unset_bits)).max(0.0);
-        (all_set + lookalikes + self.keys / to_f64(NUM_HASHES)).min(1.0)
+        Self { unset_by_value, unset_by_hash }
     }
 }
 
@@ -153,7 +162,7 @@ pub(in crate::bloom) fn estimate_num_keys(shape: BloomFilterShape, fill_ratio: f
     if probes > 0.0 && num_probes > 2.0 {
         // The first guess is at most a third too low; four rounds reduce that below a thousandth.
         for _ in 0..4 {
-            let unset = ThirdProbes::new(NUM_VALUES, num_keys).unset_by_value;
+            let unset = ThirdProbes::new(num_keys).unset_by_value;
             num_keys = (probes - NUM_VALUES * (1.0 - unset)) / (num_probes - 1.0);
         }
     }
