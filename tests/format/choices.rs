@@ -6,6 +6,7 @@ use leveldb_filter::BloomFilterPolicy;
 use proptest::prelude::*;
 
 use crate::common::strategies::config;
+use crate::common::{drawn, of_any_magnitude};
 
 const BAD_FACTORS: [usize; 6] = [2, 3, 5, 17, 257, 65_537];
 
@@ -33,13 +34,13 @@ const SHAPES: &[(usize, u32, usize, u8)] = &[
     (96, 10000, 121, 6), (150, 10000, 191, 6),
     (4000, 10300, 5149, 6), (4000, 11000, 5497, 8),
     (100, 1000, 13, 1), (205, 20000, 511, 11),
-    (1000, 10000, 1249, 6), (6553, 10000, 8179, 6),
-    (20000, 10000, 24989, 6), (52429, 10000, 65509, 8),
+    (1000, 10000, 1249, 6), (6553, 10000, 8191, 6),
+    (20000, 10000, 24997, 6), (52429, 10000, 65519, 8),
     (150000, 10000, 187499, 8), (10000000, 20000, 24999997, 13),
     (7948, 10000, 9931, 6), (4852608, 10000, 6065759, 8),
     (2, 1000, 7, 1), (43, 6000, 31, 4),
-    (60000, 12000, 89993, 8), (100000, 2500, 31249, 2),
-    (142322, 10000, 177899, 8), (196238, 10000, 245297, 8),
+    (60000, 12000, 89999, 8), (100000, 2500, 31249, 2),
+    (142322, 10000, 177901, 8), (196238, 10000, 245297, 8),
     (38424, 10000, 48029, 8), (156427, 10000, 195533, 8),
 ];
 
@@ -49,8 +50,8 @@ const SHAPES: &[(usize, u32, usize, u8)] = &[
 const SIZES: &[(f64, usize, u32, usize)] = &[
     (0.97, 1000, 289, 38), (0.64, 64, 981, 12),
     (0.2, 1, 3385, 20), (0.001, 10, 14465, 74),
-    (0.0001, 12, 19409, 98), (5.2e-7, 100, 111665, 2594),
-    (5.2e-7, 2000, 143561, 35892), (0.01, 20000, 9620, 24050),
+    (0.0001, 12, 19409, 98), (5.2e-7, 100, 111649, 2594),
+    (5.2e-7, 2000, 143561, 35892), (0.01, 20000, 9619, 24048),
     (6e-5, 250000, 35887, 1121468), (0.0003, 1000000, 23189, 2898624),
     (0.0007, 3000000, 80861, 30322874), (0.003, 10000000, 15463, 19328750),
     (0.149, 536870912, 7998, 536736692),
@@ -102,9 +103,8 @@ fn powers_of_neighbours() -> Vec<(i64, i64)> {
     sums.collect()
 }
 
-/// Third probes say nothing of lengths as short as these.
 #[test]
-fn lengths_up_to_4_096_bytes_are_chosen_by_what_neighbours_do() {
+fn lengths_are_chosen_by_what_neighbours_do() {
     let powers = powers_of_neighbours();
     let meet = |i: i64, length: i64| {
         let difference = |&(p, q)| (2 + i) * 65_537 * p + (2 - i) * 65_535 * q;
@@ -115,7 +115,9 @@ fn lengths_up_to_4_096_bytes_are_chosen_by_what_neighbours_do() {
         let as_i64 = i64::try_from(length).expect("short");
         length < 1024 || [0, 1, 3, 4, 5, 7].iter().all(|&i| !meet(i, as_i64))
     };
-    for most in 8..4096_usize {
+    let mut below = drawn(1);
+    let long = (0..1000).map(|_| 4096 + of_any_magnitude(1 << 28, &mut below));
+    for most in (8..4096).chain(long) {
         let lengths = (most - (most / 15).clamp(1, 3).max(most / 50)..=most).rev();
         let mut good = lengths.filter(|length| !has_factor(length));
         let longer = || (most..2 * most).find(|length| !has_factor(length));

@@ -10,7 +10,7 @@ fn filters_made_for_a_rate_have_it() {
     let effort = Effort { matches: 2500, max_lookups: 1 << 20 };
     let (mut below, mut ratios) = (drawn(1), Vec::new());
     let mut up_to = |max| u32::try_from(of_any_magnitude(max, &mut below)).expect("few");
-    for _ in 0..50 {
+    for _ in 0..60 {
         let (rate, num_keys) = (0.2 / f64::from(up_to(20_000)), 99 + up_to(50_000));
         let policy = BloomFilterPolicy::for_false_positive_rate(rate, num_keys as usize);
         let Some(policy) = policy else {
@@ -28,5 +28,5 @@ fn filters_made_for_a_rate_have_it() {
     assert!(ratios.len() >= 25);
     // Some 100 keys get a few bytes more, if every shorter length has a bad factor.
     assert!(ratios[0] > 0.75 && ratios[1] > 0.85, "{ratios:?}");
-    assert!(ratios[ratios.len() - 1] < 1.1, "{ratios:?}");
+    assert!(ratios[ratios.len() - 1] < 1.2, "{ratios:?}");
 }

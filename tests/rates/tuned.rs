@@ -36,7 +36,8 @@ fn sizes() -> Vec<(usize, usize)> {
 }
 
 /// No tuned filter of random keys has more than 1.06 times LevelDB's false positives; for few keys,
-/// the limit adds what three bytes are worth, up to 1.5 times. Allows for three standard errors.
+/// the limit adds what three bytes are worth, up to 1.5 times. From 160,000 bits on it is chance how
+/// often third probes meet, so the limit is 1.3 times. Allows for three standard errors.
 #[test]
 fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
     // Enough to notice a ratio of 1.2 at most sizes with rates of at least 1 in 400.
@@ -51,7 +52,8 @@ fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
         let [leveldb, tuned] =
             [policy, policy.tuned()].map(|policy| false_positive_rate(policy, num_keys, effort));
         let keys = f64::from(u32::try_from(num_keys).expect("few"));
-        let limit = (1.06 * (14.0 / keys).exp()).min(1.5);
+        let is_large = policy.shape(num_keys).num_bits() > 160_000;
+        let limit = if is_large { 1.3 } else { (1.06 * (14.0 / keys).exp()).min(1.5) };
         let error = tuned.standard_error.hypot(limit * leveldb.standard_error);
         assert!(
             tuned.mean <= limit * leveldb.mean + 3.0 * error,

@@ -5,13 +5,13 @@
 //! differ a little set the same bits there, so absent keys next to present keys match. The choice
 //! counts at least [`MIN_KEYS`] keys, and has two steps:
 //!
-//! 1. Take the longest length that passes both tests below, among LevelDB's length and the lengths
+//! 1. Take the longest length that passes the test below, among LevelDB's length and the lengths
 //!    a little shorter ([`SHORTER`]). If no length passes, take the longest without a bad factor.
 //!    If every length has a bad factor, as some of 50 to 500 bytes do, take the next longer one
 //!    without.
 //! 2. Add probes while each pays for itself ([`choose_probes`]).
 //!
-//! # Test 1: neighbours ([`has_bad_factor`], [`neighbours_meet`])
+//! # The test: neighbours ([`has_bad_factor`], [`neighbours_meet`])
 //!
 //! *Neighbours* are keys that differ only in their last byte, as successive big-endian counters do,
 //! and whose length is a multiple of 4.
@@ -50,27 +50,15 @@
 //! share their third probe in every length. And a length that shares a factor with 65535 or 65537
 //! makes the probes of all neighbours with `p = 0`, or of all with `q = 0`, equal modulo that
 //! factor. Hence the bad factors.
-//!
-//! # Test 2: third probes ([`spreads_third_probes`])
-//!
-//! Third probes have only 196,606 different values (see [`rate`](super::rate)). In a filter of more
-//! bits, the pairs of values that fall on one bit form a lattice. The shorter its shortest vector,
-//! the more absent keys match because of third probes alone.
 
 use core::array;
 
-use super::rate::{NUM_VALUES, RateModel};
-use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES, NUM_HASHES, to_f64};
+use super::rate::RateModel;
+use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES};
 
 /// Filters of fewer keys are as long as filters of this many keys: the shortest filters are the
 /// worst, and LevelDB's ranges of 2 KiB often have few keys.
 pub(in crate::bloom) const MIN_KEYS: usize = 40;
-
-/// The least square of the shortest vector between third probes that meet, in cells of their
-/// lattice. The best lattices have 1.15. Fitted to 200 filters of 9,000 to 100,000 random keys,
-/// which have 0.92 of LevelDB's false positives without this test, 0.89 with a limit of 0.3, and
-/// 0.88 with limits of 0.5 to 0.9.
-const LEAST_DISTANCE: f64 = 0.5;
 
 /// A filter may shrink by a fifteenth for a good length, but by at least 1 and at most 3 bytes; or
 /// by a fiftieth, if that is more. Fitted to filters of 16 to 100 keys with 6 to 14 bits each.
@@ -107,7 +95,7 @@ fn choose_length(leveldb: usize) -> usize {
     let shorter = (leveldb / SHORTER).clamp(1, 3).max(leveldb / SHORTER_IF_LONG);
     let mut fallback = None;
     for length in (leveldb - shorter..=leveldb).rev().filter(|&length| !has_bad_factor(length)) {
-        if spreads_third_probes(length) && !neighbours_meet(length) {
+        if !neighbours_meet(length) {
             return length;
         }
         fallback.get_or_insert(length);
@@ -120,8 +108,7 @@ fn next_without_bad_factor(length: usize) -> usize {
     (length..2 * length).find(|&length| !has_bad_factor(length)).unwrap_or(length)
 }
 
-/// Whether the length shares a factor with `2 * 65535 * 65537`. [`spreads_third_probes`] would
-/// reject multiples of 65537, too.
+/// Whether the length shares a factor with `2 * 65535 * 65537`.
 fn has_bad_factor(num_bytes: usize) -> bool {
     [2, 3, 5, 17, 257, 65_537].iter().any(|factor| num_bytes % factor == 0)
 }
@@ -164,37 +151,6 @@ fn neighbours_meet(num_bytes: usize) -> bool {
             two.iter().fold(false, |is_any, &two| is_any | is_multiple(two.wrapping_add(third)))
         };
         (4..28).any(|i| is_any_multiple(&two[..i / 4 * 8], higher[i]))
-    })
-}
-
-/// Whether third probes that fall on one bit are far apart.
-///
-/// Third probes are `65537 * v` for 196,606 numbers `v`, modulo 2<sup>32</sup>. Two of them fall on
-/// one bit if they are `times` the number of bits apart. Then the difference of their `v` times
-/// 65537 is `times * num_bits + wraps * 2^32` for some whole number of `wraps`. All such pairs form
-/// a lattice with cells of `num_bits / NUM_VALUES`, if the distance of probes is a share of
-/// 2<sup>32</sup>, and the distance of values a share of [`NUM_VALUES`].
-fn spreads_third_probes(num_bytes: usize) -> bool {
-    let num_bits = num_bytes as u64 * 8;
-    let cell = to_f64(num_bits) / NUM_VALUES;
-    // All others pass, because the square below is 0.1 at least. A limit below 0.1 would only cost
-    // time.
-    if LEAST_DISTANCE * cell < 0.1 {
-        return true;
-    }
-    // By Fermat num_bits^65535 modulo 65537, in which 2^32 is 1.
-    let squared = |x: u64, times| (0..times).fold(x, |x, _| x * x % 65_537);
-    let inverse = [1, 2, 4, 8].iter().fold(num_bits % 65_537, |x, n| squared(x, *n) * x % 65_537);
-    // Two values are at most two wraps apart. Six are fitted, because they also reduce false
-    // positives.
-    (1..=6).all(|wraps| {
-        let times = to_f64(65_537 - wraps * inverse % 65_537);
-        [times, times - 65_537.0].into_iter().all(|times| {
-            let probes = times * to_f64(num_bits) / to_f64(NUM_HASHES);
-            // 2^32 / 65537 is a third of all values.
-            let values = (probes + to_f64(wraps)) / 3.0;
-            probes * probes + values * values >= LEAST_DISTANCE * cell
-        })
     })
 }
 
