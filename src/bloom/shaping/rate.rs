@@ -13,16 +13,19 @@
 //!   filter of more bits they fall on few bits, which are mostly set, and some queries have their
 //!   other probes there, too.
 //!
-//! The form is off by 2.4% on average over 95 large tuned filters of random keys, with 19 numbers
-//! of keys from 30,000 to a million, each a fifth more than the last, and 6, 8, 10, 12 and 14 bits
-//! per key. The textbook's formula is up to 1.6 times too low there, and up to 33 times for few keys.
-//! From some 500 million keys on, the form is too high, because ways to match overlap.
+//! All of the form follows from this, but for one fitted factor, [`ALL_AMONG`]. The tests in
+//! `tests/rates/closed_form.rs` compare the form with filters of random keys. From some 500 million
+//! keys on, it is too high, because ways to match overlap.
 
 use crate::bloom::shape::{BloomFilterShape, NUM_HASHES, to_f64};
 
 /// How many values a third probe has: each is the sum of a number below 2<sup>16</sup>, twice the
 /// highest 15 bits of the hash, and of the other 17 bits.
-pub(super) const NUM_VALUES: f64 = 196606.0;
+const NUM_VALUES: f64 = 196606.0;
+
+/// How often all probes of a query are among third probes: this, times the share of bits that they
+/// reach, over the square of the number of probes.
+const ALL_AMONG: f64 = 3.0;
 
 impl BloomFilterShape {
     /// Returns the false-positive rate that filters of this shape have with `num_keys` random keys,
@@ -112,18 +115,12 @@ impl RateModel {
         // Bits that all probes but third probes leave 0.
         let others = power(self.unset_by_one, num_probes - 1);
         let unset = others * (1.0 - share_of_bits * (1.0 - third.unset_by_value));
-        let all_but_one = power(1.0 - unset, num_probes - 1);
-        // A guess, since either average fits as well with another factor below.
-        let unset_third = others * f64::midpoint(third.unset_by_hash, third.unset_by_value);
-        let among = power(1.0 - unset_third, num_probes - 1);
-        // Of queries that have all their probes among third probes. 2.3 was fitted before
-        // other parts of the form changed. Over the header's 95 large filters, the mean
-        // error is 7.2% with 0, 2.4% with 2.3, and least with 3.0, which is 1.7%. Factors
-        // from 1.9 to 3.1 choose the same shape for at least 94, so 2.3 stays. To fit it
-        // again, compare `rate` with a simulation of these shapes.
-        let all_among = 2.3 * share_of_bits / (probes * probes);
-        let others_set = all_but_one + all_among * (among - all_but_one);
-        Expected { unset, all_set: (1.0 - others * third.unset_by_hash) * others_set }
+        let third_set = 1.0 - others * third.unset_by_hash;
+        // The other probes of a query fall on any bit, or all on bits where third probes fall.
+        let set = [1.0 - unset, 1.0 - others * third.unset_by_value];
+        let [anywhere, among] = set.map(|set| power(set, num_probes - 1));
+        let all_among = ALL_AMONG * share_of_bits / (probes * probes);
+        Expected { unset, all_set: third_set * (anywhere + all_among * (among - anywhere)) }
     }
 }
 

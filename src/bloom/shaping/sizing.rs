@@ -52,9 +52,9 @@ fn rate_of(made_for: usize, millibits_per_key: u32, num_keys: usize) -> f64 {
 /// A number up to `most` that reaches a rate, although the number below does not.
 ///
 /// It is the least such number if rates fall as the number grows, which they mostly do. They rise
-/// by up to a seventh where the length of a short filter changes, and by up to a sixteenth at
-/// 196,606 bits, from which on the closed form counts third probes. There a lower number may reach
-/// the rate, too, which is rare, and saves little.
+/// where a filter gets shorter or gets another number of probes, and at 196,606 bits, from which on
+/// the closed form counts third probes. There a lower number may reach the rate, too, which is rare,
+/// and saves little.
 fn fewest(least: u32, most: u64, reaches: impl Fn(u32) -> bool) -> Option<u32> {
     let mut enough = u32::try_from(most).unwrap_or(u32::MAX);
     if !reaches(enough) {
