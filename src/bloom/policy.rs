@@ -80,8 +80,8 @@ impl BloomFilterPolicy {
     /// LevelDB's hash barely mixes the last byte of a key whose length is a multiple of 4. So in
     /// filters of [some lengths](https://github.com/facebook/rocksdb/issues/4120) keys that count up
     /// set the same bits, and most absent keys between them match. Where LevelDB's length is bad, a
-    /// tuned filter is shorter by a fiftieth or 3 bytes, whichever is more, or by less, or it is up to
-    /// 6 bytes longer. Readers allow that, because they take lengths as they are.
+    /// tuned filter is a little shorter or some bytes longer. Readers allow that, because they take
+    /// lengths as they are.
     ///
     /// The shortest filters are the worst, so a filter of 1 to 39 keys is as long as one of 40 keys,
     /// which takes 50 bytes at 10 bits per key. If you plug the policy into an engine with

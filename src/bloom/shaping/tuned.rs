@@ -1,25 +1,22 @@
 //! Chooses the length and the number of probes of a tuned filter.
 //!
-//! A reader takes the number of bits from a filter's length, and the number of probes from its last
-//! byte, so a writer is free to choose both. With LevelDB's hash some lengths are bad. Keys that
-//! differ a little set the same bits there, so absent keys next to present keys match. The choice
-//! counts at least [`MIN_KEYS`] keys, and has two steps:
+//! A reader takes both from the filter, so a writer is free to choose them. With LevelDB's hash some
+//! lengths are bad: keys that differ a little set the same bits there, so absent keys next to present
+//! keys match. [`tuned_shape`] takes the longest good length, among LevelDB's and those a little
+//! shorter, and then as many probes as pay for themselves.
 //!
-//! 1. Take the longest length that passes the test below, among LevelDB's length and the lengths
-//!    a little shorter ([`SHORTER`]). If no length passes, take the longest without a bad factor.
-//!    If every length has a bad factor, as some of 50 to 500 bytes do, take the next longer one
-//!    without.
-//! 2. Add probes while each pays for itself ([`choose_probes`]).
+//! A length is good if [`has_bad_factor`] and [`neighbours_meet`] are both false. If none is, only the
+//! first counts, because some length a little longer always has no bad factor.
 //!
-//! # The test: neighbours ([`has_bad_factor`], [`neighbours_meet`])
+//! # Why lengths are bad
 //!
 //! *Neighbours* are keys that differ only in their last byte, as successive big-endian counters do,
 //! and whose length is a multiple of 4.
 //!
-//! **How their hashes differ.** The hash adds the last four bytes to `h`, multiplies, and folds:
-//! `h ^= h >> 16`. The last byte is the top byte of that little-endian word, so it changes only the
-//! top byte of the product, bits 24 to 31. The fold then flips the same bits in bits 8 to 15. Each
-//! flipped bit adds or subtracts a power of two, with a sign of its own in each of the two bytes:
+//! **How their hashes differ.** The hash adds the last four bytes to `h`, as a little-endian word,
+//! multiplies, and folds: `h ^= h >> 16`. The last byte is the highest of that word, so it changes
+//! only bits 24 to 31 of the product, and the fold flips the same bits in bits 8 to 15. Each flipped
+//! bit adds or subtracts a power of two, with a sign of its own in each of the two bytes:
 //!
 //! ```text
 //! difference of hashes = 2^24 * a + 2^8 * b      a, b: sums of ± the same powers 1, 2, .. 128
@@ -38,42 +35,42 @@
 //! If the filter's length in bytes is odd and divides the number in parentheses, both probes fall
 //! on the same bit, unless they have wrapped around 2<sup>32</sup> a different number of times.
 //!
-//! **Which lengths are therefore bad.** A key has a neighbour with a given `p` and `q` only if two
-//! bits of the key's hash fit the two signs of each power. Each power leaves one key in four, so a
-//! length is bad if it divides such a number with *few* powers. For example, 1,621 divides
-//! `-65537 + 8 * 65535`, where `i = 0`, `p = -1` and `q = 8` have two powers. So one key in sixteen
-//! shares its first probe with that neighbour, and as many with the neighbours of `p = -2` and
-//! `q = 16`, up to `p = -16` and `q = 128`. If nine tenths of the counters are present, 6% of the
-//! absent counters match. [`neighbours_meet`] tests all numbers with up to three powers.
+//! **How many keys have such a neighbour.** Two bits of a key's hash must fit the two signs of each
+//! power, so each power leaves one key in four. A length is therefore bad if it divides such a number
+//! with *few* powers, and [`neighbours_meet`] tests all with up to three. For example, 1,621 divides
+//! `-65537 + 8 * 65535`, where `i = 0`, `p = -1` and `q = 8`. So one key in sixteen shares its first
+//! probe with that neighbour, and as many with those of twice, four, eight and sixteen times `p` and
+//! `q`.
 //!
-//! There are two special cases. At `i = 2` the second term vanishes, so neighbours with `p = 0`
-//! share their third probe in every length. And a length that shares a factor with 65535 or 65537
-//! makes the probes of all neighbours with `p = 0`, or of all with `q = 0`, equal modulo that
-//! factor. Hence the bad factors.
+//! **Bad factors.** A length that shares a factor with 65535 or 65537 makes the probes of all
+//! neighbours with `p = 0`, or of all with `q = 0`, equal modulo that factor. Even lengths would need
+//! a test of their own, so 2 is a bad factor, too. Third probes, of `i = 2`, are the same for all
+//! neighbours with `p = 0` in any length, which no choice can mend.
 
 use core::array;
 
 use super::rate::RateModel;
 use crate::bloom::shape::{BloomFilterShape, MAX_BYTES, MAX_PROBES};
 
+// tests/README.md tells what gets worse with half or double of each.
+
 /// Filters of fewer keys are as long as filters of this many keys: the shortest filters are the
 /// worst, and LevelDB's ranges of 2 KiB often have few keys.
 pub(in crate::bloom) const MIN_KEYS: usize = 40;
 
-/// A filter may shrink by a fifteenth for a good length, but by at least 1 and at most 3 bytes; or
-/// by a fiftieth, if that is more. Fitted to filters of 16 to 100 keys with 6 to 14 bits each.
-/// There neighbours match less, but random keys have 5% more false positives for each 1% of the
-/// length. A fourteenth chooses the same lengths. Long filters work equally well with limits of a
-/// thirty-fifth to a two-hundredth.
-const SHORTER: usize = 15;
-const SHORTER_IF_LONG: usize = 50;
+/// A filter may shrink by a fiftieth for a good length, and by at least one byte. Random keys have
+/// 5% more false positives for each 1% of the length.
+const SHORTER: usize = 50;
 
-/// Each probe beyond LevelDB's number must remove 3% of the false positives. With 1.0, counters match
-/// a little more; with 0.9, random keys do.
+/// Neighbours in shorter filters are not compared, because hardly any length would pass.
+const LEAST_COMPARED: i32 = 1024;
+
+/// Each probe beyond LevelDB's number must remove 3% of the false positives of random keys, because
+/// counters gain less by it.
 const WORTH_A_PROBE: f64 = 0.97;
 
-/// A last, seventh probe is eight steps from where counters' probes meet, so it finds more bits set
-/// for them: 100,000 counters in 124,997 bytes have 0.98, 1.24 and 1.14% with 6, 7 and 8 probes.
+/// With seven probes, counters have more false positives than with six or eight, and random keys as
+/// many: the last is eight steps from where counters' probes meet, so it finds more bits set.
 const UNWANTED_PROBES: u8 = 7;
 
 /// The shape of a filter made for `num_keys` keys, at least [`MIN_KEYS`] of them unless somebody
@@ -92,7 +89,7 @@ pub(in crate::bloom) fn tuned_shape(
 
 /// The best length, by the order that the module's header gives.
 fn choose_length(leveldb: usize) -> usize {
-    let shorter = (leveldb / SHORTER).clamp(1, 3).max(leveldb / SHORTER_IF_LONG);
+    let shorter = (leveldb / SHORTER).max(1);
     let mut fallback = None;
     for length in (leveldb - shorter..=leveldb).rev().filter(|&length| !has_bad_factor(length)) {
         if !neighbours_meet(length) {
@@ -103,7 +100,7 @@ fn choose_length(leveldb: usize) -> usize {
     fallback.unwrap_or_else(|| next_without_bad_factor(leveldb))
 }
 
-/// Within 6 bytes.
+/// At most 6 bytes longer.
 fn next_without_bad_factor(length: usize) -> usize {
     (length..2 * length).find(|&length| !has_bad_factor(length)).unwrap_or(length)
 }
@@ -115,14 +112,11 @@ fn has_bad_factor(num_bytes: usize) -> bool {
 
 /// Whether, in an odd length, probes of neighbours with up to three powers in `p` and `q` meet.
 ///
-/// Tests the first, second, fourth, sixth and eighth probes. Fifth probes meet where second probes
-/// do, with `-q` for `q`. Seventh probes are not tested, because the lengths that only they reject
-/// are as good as others.
+/// Tests the first, second, fourth, sixth and eighth probes. Third probes depend on no length, and
+/// fifth probes meet where second probes do, with `-q` for `q`. Lengths that only seventh probes would
+/// reject are as good as others.
 fn neighbours_meet(num_bytes: usize) -> bool {
-    // Below 1,024 bytes hardly any length would pass, so all pass. Limits of 1,022 to 1,027 choose
-    // the same lengths, because the lengths between have bad factors.
-    let length = i32::try_from(num_bytes).ok().filter(|&length| length >= 1024);
-    let Some(length) = length else { return false };
+    let Ok(length @ LEAST_COMPARED..) = i32::try_from(num_bytes) else { return false };
     // The inverse modulo 2^32, by Newton's method. The length is its own inverse modulo 2^3, and
     // each step doubles the number of bits that are right.
     let improve = |x: i32, _| x.wrapping_mul(2_i32.wrapping_sub(length.wrapping_mul(x)));
