@@ -26,6 +26,11 @@ fn the_number_of_probes_is_leveldbs_for_all_bits_per_key() {
         let expected = reference::num_probes(bits_per_key as usize);
         assert_eq!(num_probes, expected, "{bits_per_key} bits per key");
     }
+    for millibits in 0..100_000 {
+        let num_probes = BloomFilterPolicy::from_millibits_per_key(millibits).shape(0).num_probes();
+        let expected = (millibits * 69 / 100_000).clamp(1, 30);
+        assert_eq!(u32::from(num_probes), expected, "{millibits} millibits per key");
+    }
 }
 
 #[test]
@@ -45,8 +50,6 @@ fn thousandths_of_a_bit_are_rounded_up_to_whole_bytes() {
             let shape = policy.shape(num_keys);
             assert_eq!(shape.filter_len() as u128, num_bytes + 1, "{num_keys} keys, {policy:?}");
             assert_eq!(shape.num_bits(), shape.filter_len() as u64 * 8 - 8);
-            let num_probes = (u64::from(millibits) * 69 / 100_000).clamp(1, 30);
-            assert_eq!(u64::from(shape.num_probes()), num_probes, "{millibits} millibits");
             if step == 1000 {
                 let bits_per_key = millibits / 1000;
                 assert_eq!(policy, BloomFilterPolicy::new(bits_per_key));

@@ -1,6 +1,6 @@
 //! The closed form of the rate, against filters of random keys.
 
-use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomHash};
+use leveldb_filter::{BloomFilter, BloomFilterPolicy, BloomFilterShape, BloomHash};
 
 use crate::POLICY;
 use crate::common::measure::{Effort, false_positive_rate};
@@ -54,8 +54,27 @@ fn large_tuned_filters_match_what_the_closed_form_says_on_average() {
 #[test]
 #[expect(clippy::float_cmp, reason = "0 and 1 are exact")]
 fn the_rate_is_0_without_keys_and_1_without_probes_or_with_all_bits_set() {
-    assert_eq!(POLICY.shape(100).false_positive_rate(0), 0.0);
+    // Third probes count from 196,606 bits on.
+    for num_bytes in [1, 24_575, 24_576, 1 << 29] {
+        let shape = BloomFilterShape::new(num_bytes + 1, 6);
+        assert_eq!(shape.false_positive_rate(0), 0.0, "{num_bytes} bytes");
+    }
     assert_eq!(POLICY.shape(1).false_positive_rate(usize::MAX), 1.0);
     let no_probes = BloomFilter::new([0; 9]).expect("a probe count of 0 is read");
     assert_eq!(no_probes.shape().false_positive_rate(0), 1.0);
+}
+
+/// Hashes reach no further bits.
+#[test]
+#[expect(clippy::float_cmp, reason = "the same computation")]
+fn shapes_of_more_than_2_to_the_32_bits_have_the_rate_of_so_many() {
+    let rate = |filter_len| {
+        let shape = BloomFilterShape::new(filter_len, 8);
+        [1_000, 100_000_000, 1 << 30].map(|num_keys| shape.false_positive_rate(num_keys))
+    };
+    let most = rate((1 << 29) + 1);
+    assert!(most[0] < most[1] && most[1] < most[2] && rate(1 << 29) != most, "{most:?}");
+    for filter_len in [(1 << 29) + 2, 1 << 30, usize::MAX] {
+        assert_eq!(rate(filter_len), most, "{filter_len} bytes");
+    }
 }
