@@ -194,10 +194,9 @@ impl<'k> FilterKey<'k> {
     #[inline]
     #[must_use]
     pub fn new(policy: &(impl FilterPolicy + ?Sized), key: &'k [u8]) -> Self {
-        let hash = match policy.by_hash() {
-            Some(by_hash) => by_hash.key_hash(key).map_or(KeyHash::AlwaysMatches, KeyHash::Known),
-            None => KeyHash::NoHashes,
-        };
+        let hash = policy.by_hash().map_or(KeyHash::NoHashes, |by_hash| {
+            by_hash.key_hash(key).map_or(KeyHash::AlwaysMatches, KeyHash::Known)
+        });
         Self { key, policy_name: policy.name(), hash }
     }
 

@@ -169,8 +169,7 @@ impl BloomFilterPolicy {
     #[doc(alias("fpr", "false positive rate"))]
     #[must_use]
     pub fn for_false_positive_rate(rate: f64, num_keys: usize) -> Option<Self> {
-        let shaping::TunedSize { millibits_per_key, min_keys } =
-            shaping::size_for_rate(rate, num_keys)?;
+        let (millibits_per_key, min_keys) = shaping::size_for_rate(rate, num_keys)?;
         Some(Self::from_millibits_per_key(millibits_per_key).tuned().with_min_keys(min_keys))
     }
 

@@ -5,5 +5,5 @@ mod sizing;
 mod tuned;
 
 pub(super) use self::rate::estimate_num_keys;
-pub(super) use self::sizing::{TunedSize, size_for_rate};
+pub(super) use self::sizing::size_for_rate;
 pub(super) use self::tuned::{MIN_KEYS, tuned_shape};

@@ -82,11 +82,8 @@ impl DataBlocks {
 
     /// About how many filters so many keys get, and for how many keys they are made in all.
     pub(super) fn estimate(&self, num_keys: usize) -> (usize, usize) {
-        if self.with_entries.is_empty() {
-            return (0, 0);
-        }
-        let counted = if num_keys == 0 { 0 } else { num_keys.max(room(num_keys, 63)) };
-        (num_keys / GOOD_NUM_KEYS + 1, counted)
+        let num_filters = usize::from(!self.with_entries.is_empty()) + num_keys / GOOD_NUM_KEYS;
+        (num_filters, if num_keys == 0 { 0 } else { num_keys.max(room(num_keys, 63)) })
     }
 
     /// The base-2 logarithm of the range for each filter of a table; 63 for one filter.
@@ -135,9 +132,9 @@ impl DataBlocks {
     /// hash of a key of another data block, and with the base-2 logarithm of the shortest range
     /// that the two share.
     ///
-    /// A table of places remembers which hash came last to each. With twice as many places as the
-    /// fullest range has keys, hardly any key of a range is forgotten. No range parts keys of one data
-    /// block, so these need no comparison.
+    /// Each hash has a place, which remembers the last hash that came there. With twice as many
+    /// places as the fullest range has keys, hardly any key of a range is forgotten. Keys of one data
+    /// block are in one range anyway, so these need no comparison.
     fn for_each_meeting(&self, good: u8, hashes: &[BloomHash], mut f: impl FnMut(usize, u8)) {
         if hashes.is_empty() || self.with_entries.len() < 2 {
             return;
@@ -154,19 +151,14 @@ impl DataBlocks {
                 let last = mem::replace(&mut places[place as usize], (hash, number));
                 if last.0 == hash && last.1 != 0 && last.1 != number {
                     let earlier = &self.with_entries[last.1 as usize - 1];
-                    f(key, shortest_shared(earlier.offset, block.offset));
+                    let differing_bits = earlier.offset ^ block.offset;
+                    #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+                    f(key, (u64::BITS - differing_bits.leading_zeros()) as u8);
                 }
                 key += 1;
             }
         }
     }
-}
-
-/// The base-2 logarithm of the shortest range that has both offsets.
-fn shortest_shared(a: u64, b: u64) -> u8 {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-    let lg = (u64::BITS - (a ^ b).leading_zeros()) as u8;
-    lg
 }
 
 /// The keys of a range of data blocks.

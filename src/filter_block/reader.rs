@@ -118,17 +118,15 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     pub fn may_match_many(&self, block_offsets: &[u64], keys: &[FilterKey], matches: &mut [bool]) {
         assert_same_len(block_offsets, keys, "FilterBlockReader::may_match_many");
         assert_same_len(keys, matches, "FilterBlockReader::may_match_many");
+        let Some(by_hash) = self.policy.by_hash() else {
+            let lookups = block_offsets.iter().zip(keys).zip(matches);
+            return lookups.for_each(|((&offset, key), matches)| {
+                *matches = self.may_match(offset, key);
+            });
+        };
         let lookups = block_offsets.chunks(BATCH).zip(keys.chunks(BATCH));
         for ((block_offsets, keys), matches) in lookups.zip(matches.chunks_mut(BATCH)) {
-            if let Some(by_hash) = self.policy.by_hash() {
-                self.look_up(by_hash, block_offsets, keys, matches);
-            } else {
-                for ((matches, key), block_offset) in
-                    matches.iter_mut().zip(keys).zip(block_offsets)
-                {
-                    *matches = self.may_match(*block_offset, key);
-                }
-            }
+            self.look_up(by_hash, block_offsets, keys, matches);
         }
     }
 

@@ -8,20 +8,13 @@ use crate::filter_policy::GOOD_NUM_KEYS;
 /// overflows a 32-bit `usize`.
 const MAX_MILLIBITS: u64 = (NUM_HASHES - 1) * 1000;
 
-/// What decides the length of a tuned policy's filters.
-#[derive(Clone, Copy)]
-pub(in crate::bloom) struct TunedSize {
-    pub(in crate::bloom) millibits_per_key: u32,
-    /// Filters of fewer keys are as long as filters of this many keys.
-    pub(in crate::bloom) min_keys: usize,
-}
-
 /// About the shortest filters with which `num_keys` keys are expected to have at most `rate`.
 ///
 /// Filters of fewer keys need more bits per key, which would be far too many for a filter of many
 /// keys. So a policy for them has the bits per key that [`GOOD_NUM_KEYS`] need, and counts the keys
-/// of a small filter as more where that is too few.
-pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<TunedSize> {
+/// of a small filter as more where that is too few. Returns the bits per key in thousandths, and as
+/// how many keys a filter of fewer counts.
+pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<(u32, usize)> {
     if !(rate > 0.0 && rate < 1.0) {
         return None;
     }
@@ -34,13 +27,13 @@ pub(in crate::bloom) fn size_for_rate(rate: f64, num_keys: usize) -> Option<Tune
         rate_of(many_keys, millibits_per_key, many_keys) <= rate_of_many
     })?;
     if rate_of(num_keys, millibits_per_key, num_keys) <= rate {
-        return Some(TunedSize { millibits_per_key, min_keys: 0 });
+        return Some((millibits_per_key, 0));
     }
     let most_keys = MAX_MILLIBITS / u64::from(millibits_per_key.max(1));
     let min_keys = fewest(u32::try_from(num_keys).ok()?, most_keys, |made_for| {
         rate_of(made_for as usize, millibits_per_key, num_keys) <= rate
     })?;
-    Some(TunedSize { millibits_per_key, min_keys: min_keys as usize })
+    Some((millibits_per_key, min_keys as usize))
 }
 
 /// The expected rate of a tuned filter that is made for so many keys and has `num_keys`.
