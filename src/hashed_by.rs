@@ -28,13 +28,13 @@ use crate::{BloomFilterPolicy, BloomHash, FilterPolicy, HashPolicy};
 /// assert!(memtable.key_may_match(b"kEY"));
 /// ```
 ///
-/// **One name means one function.** Readers trust it: a [`FilterKey`](crate::FilterKey) of an equal
-/// name is not hashed again, and a filter of an equal name is read. So change the name whenever the
-/// function changes.
+/// **One name means one function**, because readers look up a [`FilterKey`](crate::FilterKey) of
+/// their policy's name by the hash that it has. So change the name whenever the function changes.
 ///
-/// **The outermost function decides**, if a `HashedBy` wraps another, and so does its name. It loses
-/// what the inner function ignores if it hashes a key's bytes itself. So put the function that
-/// changes the key outermost, and let it call the inner policy's `key_hash`, or do both in one.
+/// **The outermost function decides** if a `HashedBy` wraps another. One that hashes a key's bytes
+/// itself never calls the inner function, so the bytes that the inner one ignores count again, and
+/// lookups miss keys. So put the function that changes the key outermost, and let it call the inner
+/// policy's `key_hash`, or do both in one function.
 ///
 /// # Filters without a block
 ///
