@@ -8,6 +8,7 @@ mod common;
 #[path = "examples/accuracy/filter_blocks.rs"]
 mod filter_blocks;
 #[path = "examples/accuracy/grids.rs"]
+#[expect(dead_code, reason = "the example uses the rest")]
 mod grids;
 #[path = "examples/accuracy/kinds.rs"]
 #[expect(dead_code, reason = "the example uses the rest")]

@@ -21,6 +21,11 @@ fn rounded(percent: f64, cell: &str) -> String {
     format!("{percent:.digits$}%")
 }
 
+/// A cell's figures of LevelDB's filters and of those recommended.
+fn pair(cell: &'static str) -> [&'static str; 2] {
+    cell.split_once(" → ").expect("two figures").into()
+}
+
 /// Asserts that a cell somewhere else has a figure of `accuracy.md`, rounded if it is a percentage.
 #[track_caller]
 fn assert_is_known(known: &str, place: &str, cell: &str) {
@@ -40,13 +45,13 @@ fn bits_per_key_have_the_rates_that_the_page_gives() {
         panic!("3 rows")
     };
     let known = table_in(section("Bits per key"), "bits per key");
-    let long_ranges = known[0].iter().rposition(|&column| column == "long ranges");
+    let column = known[0].iter().position(|&column| column == "u64 counters").expect("a column");
     for (i, &bits) in bits.iter().enumerate().skip(1) {
         let policy = BloomFilterPolicy::new(bits.parse().expect("a number")).tuned();
         let percent = 100.0 * policy.shape(20_000).false_positive_rate(20_000);
         assert_eq!(rounded(percent, random[i]), random[i], "bits_per_key.md, {bits} bits per key");
         let known = known.iter().find(|row| row[0] == bits);
-        let known = known.map_or("", |row| row[long_ranges.expect("a column")]);
+        let known = known.map_or("", |row| pair(row[column])[1]);
         let place = format!("bits_per_key.md, u64 counters, {bits} bits per key,");
         assert_is_known(known, &place, counters[i]);
     }
@@ -71,17 +76,15 @@ fn rates_take_the_bits_per_key_that_the_page_gives() {
 
 #[test]
 fn cells_of_the_readme_are_those_of_the_accuracy_tables() {
-    const KEYS: [&str; 3] = ["u64 counters, big-endian", "16 decimal digits", "random"];
-    let known = table_in(section("Real keys"), "keys | values");
-    let columns = ["LevelDB", "long ranges"]
-        .map(|name| known[0].iter().position(|column| *column == name).expect("a column"));
+    let known = table_in(section("Real keys"), "keys | 20 bytes");
     let rows = table_in(README, "keys | values of 100 bytes");
     assert_eq!(rows.len(), 5);
-    for (row, keys) in rows[1..].iter().zip(KEYS.into_iter().chain(["filter bytes"])) {
-        for (cell, bytes) in row[1..].iter().zip(["100", "1,000"]) {
-            let known = known.iter().find(|known| known[..2] == [keys, bytes]).expect("a row");
-            assert_eq!(cell.split(" → ").count(), 2, "{cell}");
-            for (cell, known) in cell.split(" → ").zip(columns.map(|column| known[column])) {
+    let keys = ["u64 counters", "16 decimal digits", "random", "filter bytes"];
+    for (row, keys) in rows[1..].iter().zip(keys) {
+        let known = known.iter().find(|known| known[0] == keys).expect("a row");
+        for (cells, (known, bytes)) in row[1..].iter().zip(known[2..].iter().zip(["100", "1,000"]))
+        {
+            for (cell, known) in pair(cells).into_iter().zip(pair(known)) {
                 let place = format!("README.md, {keys}, values of {bytes} bytes,");
                 if keys == "filter bytes" {
                     let bytes: f64 = known.replace(',', "").parse().expect("a number");

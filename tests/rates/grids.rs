@@ -3,7 +3,7 @@
 use leveldb_filter::FilterBlockBuilder;
 
 use crate::POLICY;
-use crate::filter_blocks::{Table, rate_and_len};
+use crate::filter_blocks::{TABLE_LEN, Table, rate_and_len};
 use crate::grids::GRIDS;
 
 /// The mean over runs of which a random half is present, in LevelDB's ranges and in long ones.
@@ -17,7 +17,7 @@ fn rates(grid: usize, value_len: usize) -> [f64; 2] {
         let keys = kind.sorted(num_keys, run.into());
         // Random lengths, since filters of one length have one rate.
         let value_len = |i: usize| value_len - value_len / 10 + i * 7 % (value_len / 5 + 1);
-        let tables = Table::of_keys(&keys, value_len);
+        let tables = Table::of_keys(&keys, TABLE_LEN, value_len);
         for (mean, builder) in means.iter_mut().zip(&builders) {
             *mean += rate_and_len(&tables, builder).0 / f64::from(NUM_RUNS);
         }

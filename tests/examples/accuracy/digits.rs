@@ -10,7 +10,7 @@ use crate::grids::{GRIDS, IN_2000, date};
 use crate::kinds::{
     DIGITS_8, DIGITS_16, HALF, HEX_DIGITS_16, Kind, NAMES, Run, TENANTS, kind, share,
 };
-use crate::tables::{builders, measure_about, pair};
+use crate::tables::{builders, lens, measure, rates};
 use crate::{POLICY, mean, percent, row, section};
 
 const MINUTES: Kind = kind(HALF, 1 << 24, |_, n| {
@@ -56,10 +56,9 @@ pub(crate) fn in_tables() -> String {
         "Keys with equal hashes",
         "LevelDB's hash gives some keys the same 32 bits, which no filter can tell apart: keys in \
          which one byte counts slowly and two bytes of the next group of four form a grid. Long \
-         ranges notice them and become shorter, so they stay as good as LevelDB's own filters, in \
-         more bytes than for other keys. Each cell has the rates of LevelDB's filters and of long \
-         ranges, for a random half or nine in ten of the keys present. The last columns have the \
-         bytes of both, with half present.",
+         ranges notice them if they are present, and become shorter, in more bytes than for other \
+         keys. A random half or nine in ten of the keys are present. The last columns have the \
+         bytes, with half present.",
         &[
             "keys",
             "half, 20 bytes",
@@ -70,31 +69,13 @@ pub(crate) fn in_tables() -> String {
             "bytes, 1,000",
         ],
     );
-    let mut every_second = vec![];
-    for (name, kind, most) in GRIDS.into_iter().chain(KINDS.into_iter().take(5)) {
-        let num_keys = most.min(60_000);
+    for (name, kind, most) in GRIDS.into_iter().chain(KINDS.into_iter().take(2)) {
         let [half, nine_in_ten] = [kind, kind.all_but_one_in(10)]
-            .map(|kind| measure_about(&kind, num_keys, &builders(), [20, 1_000]));
-        let rates = half
-            .iter()
-            .chain(&nine_in_ten)
-            .map(|[leveldb, long]| pair(&percent(leveldb.0), &percent(long.0)));
-        let lens = half.iter().map(|[leveldb, long]| pair(&grouped(leveldb.1), &grouped(long.1)));
-        text += &row(&[name.into()].into_iter().chain(rates).chain(lens).collect::<Vec<_>>());
-        let [[_, long]] = measure_about(&kind.every_second(), num_keys / 2, &builders(), [20]);
-        every_second.push(long.0);
+            .map(|kind| measure(&kind, most.min(60_000), &builders(), [20, 1_000]));
+        let cells = [half.map(rates), nine_in_ten.map(rates), half.map(lens)];
+        text += &row(&[&[name.to_owned()], cells.as_flattened()].concat());
     }
-    every_second.truncate(GRIDS.len());
-    every_second.sort_by(f64::total_cmp);
-    let [.., third_worst, _, worst] = every_second[..] else { unreachable!("more than three") };
-    text + &format!(
-        "\n\nThe builder sees the present keys only. If every *second* key of a grid is present, no \
-         two present keys have equal hashes, and the absent keys between them do: for the three \
-         worst of the first {} kinds, {} to {} match.",
-        GRIDS.len(),
-        percent(third_worst),
-        percent(worst)
-    )
+    text
 }
 
 pub(crate) fn in_large_filters() -> String {

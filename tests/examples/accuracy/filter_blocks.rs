@@ -9,7 +9,7 @@ use crate::POLICY;
 /// Defaults of LevelDB's options.
 const BLOCK_SIZE: usize = 4096;
 const RESTART_INTERVAL: usize = 16;
-const TABLE_LEN: u64 = 2 << 20;
+pub(crate) const TABLE_LEN: u64 = 2 << 20;
 
 /// After each data block: its compression type and its checksum.
 const BLOCK_TRAILER_LEN: usize = 5;
@@ -25,17 +25,29 @@ struct DataBlock<'a> {
     absent: Vec<FilterKey<'a>>,
 }
 
-/// The data blocks of a table, not compressed.
+/// The data blocks of a table.
 pub(crate) struct Table<'a> {
     blocks: Vec<DataBlock<'a>>,
 }
 
 impl<'a> Table<'a> {
-    /// Tables of at least 2 MiB, and a last one, with the present ones of the sorted `keys`;
-    /// `value_len(i)` is the length of the value of the `i`-th of them.
+    /// Tables of at least `table_len` bytes, and a last one, with the present ones of the sorted
+    /// `keys`; `value_len(i)` is the length of the value of the `i`-th of them. Not compressed.
     pub(crate) fn of_keys(
         keys: &'a [(Vec<u8>, bool)],
+        table_len: u64,
         value_len: impl Fn(usize) -> usize,
+    ) -> Vec<Self> {
+        Self::compressed(keys, table_len, value_len, |_, len| len)
+    }
+
+    /// The same with compression: `stored_len` gets how many keys there are up to a data block's
+    /// end, and the block's length.
+    pub(crate) fn compressed(
+        keys: &'a [(Vec<u8>, bool)],
+        table_len: u64,
+        value_len: impl Fn(usize) -> usize,
+        stored_len: impl Fn(usize, usize) -> usize,
     ) -> Vec<Self> {
         let (mut tables, mut blocks, mut block) = (vec![], vec![], DataBlock::default());
         let (mut len, mut end, mut num_keys) = (0, 0, 0);
@@ -61,10 +73,10 @@ impl<'a> Table<'a> {
             num_keys += 1;
             let block_len = len + 4 * block.keys.len().div_ceil(RESTART_INTERVAL) + 4;
             if block_len >= BLOCK_SIZE {
-                end += (block_len + BLOCK_TRAILER_LEN) as u64;
+                end += (stored_len(num_keys, block_len) + BLOCK_TRAILER_LEN) as u64;
                 blocks.push(DataBlock { end, ..mem::take(&mut block) });
                 len = 0;
-                if end >= TABLE_LEN {
+                if end >= table_len {
                     tables.push(Self { blocks: mem::take(&mut blocks) });
                     end = 0;
                 }

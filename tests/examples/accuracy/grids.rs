@@ -25,6 +25,28 @@ fn indexed_db(text: &str) -> Vec<u8> {
     [0, 1, 1, 1, 1, low_byte(text.len() as u64)].into_iter().chain(utf_16).collect()
 }
 
+/// What an index has for each event, such as a transaction's log: an address of 20 bytes, the same
+/// for all, a block, and two small numbers.
+pub(crate) const EVENTS: Kind =
+    kind(1 << 24, |address, n| [&address.repeat(3)[..20], &grid(n, 10, 6)].concat());
+
+pub(crate) const ITEMS: Kind = kind(900_000, |_, n| indexed_db(&format!("item-{n:06}")));
+
+/// `/a/3/f/9.json`
+pub(crate) const PATHS: Kind = kind(1, |_, n| {
+    format!("/{:x}/{:x}/{:x}/{:x}.json", n >> 12, n >> 8 & 15, n >> 4 & 15, n & 15).into()
+});
+
+pub(crate) const FOUR_U16: Kind = kind(1, |_, n| {
+    [12, 8, 4, 0].into_iter().flat_map(|shift| [0, low_byte(n >> shift & 15)]).collect()
+});
+
+const DAYS: Kind = kind(33_000, |_, n| date(n).into());
+
+/// From 1901 on, with 365 days a year.
+pub(crate) const DAYS_OF_YEARS: Kind =
+    kind(1, |_, n| date(306 + n / 1_460 * 1_461 + n % 1_460).into());
+
 /// A day in 2000, for [`date`].
 pub(crate) const IN_2000: u64 = 36_500;
 
@@ -90,13 +112,7 @@ pub(crate) const GRIDS: [(&str, Kind, usize); 12] = [
         }),
         5_000,
     ),
-    (
-        "`/a/3/f/9.json`",
-        kind(1, |_, n| {
-            format!("/{:x}/{:x}/{:x}/{:x}.json", n >> 12, n >> 8 & 15, n >> 4 & 15, n & 15).into()
-        }),
-        30_000,
-    ),
-    ("`20240131`, days", kind(33_000, |_, n| date(n).into()), 10_000),
+    ("`/a/3/f/9.json`", PATHS, 30_000),
+    ("`20240131`, days", DAYS, 10_000),
 ];
 const MOST: usize = 60_000;

@@ -23,6 +23,8 @@ pub(crate) enum Numbers {
     AllBut(u64),
     /// One in this many numbers is present, and one between each two is absent.
     Steps(u64),
+    /// So many successive numbers are present, the next as many are absent, and so on.
+    Runs(u64),
     /// Microseconds of independent events, with an absent one between each two.
     Times,
     /// A time shifted by 24 bits, and a counter that goes on: bursts of up to 32 at a time, one in
@@ -30,7 +32,7 @@ pub(crate) enum Numbers {
     Bursts,
 }
 
-use Numbers::{AllBut, Bursts, Steps, Times};
+use Numbers::{AllBut, Bursts, Runs, Steps, Times};
 
 pub(crate) const HALF: Numbers = AllBut(2);
 
@@ -43,7 +45,6 @@ fn big_endian(_: [u8; 8], number: u64) -> Vec<u8> {
 }
 
 pub(crate) const COUNTERS: Kind = kind(HALF, u64::MAX, big_endian);
-pub(crate) const STEPS_OF_2: Kind = kind(Steps(2), u64::MAX, big_endian);
 pub(crate) const STEPS_OF_3: Kind = kind(Steps(3), u64::MAX, big_endian);
 pub(crate) const MICROSECONDS: Kind = kind(Times, u64::MAX, big_endian);
 
@@ -52,13 +53,10 @@ pub(crate) const U32: Kind = kind(HALF, 1 << 31, |_, n| low_u32(n).to_be_bytes()
 // With a leading 1, numbers of 16 digits need no padding, which is slow.
 pub(crate) const DIGITS_16: Kind =
     kind(HALF, u64::MAX, |_, n| format!("{}", 10_u64.pow(16) + n).split_off(1).into());
+pub(crate) const DIGITS_12: Kind = kind(HALF, 900_000_000_000, |_, n| format!("{n:012}").into());
 pub(crate) const DIGITS_8: Kind = kind(HALF, 97_000_000, |_, n| format!("{n:08}").into());
 pub(crate) const HEX_DIGITS_16: Kind =
     kind(HALF, u64::MAX, |_, n| format!("{:x}", (1 << 64) + u128::from(n)).split_off(1).into());
-pub(crate) const HEX_DIGITS_8: Kind = kind(HALF, 1 << 31, |_, n| format!("{n:08x}").into());
-
-/// A run has one random number, and counters.
-pub(crate) const PAIRS: Kind = kind(HALF, u64::MAX, |first, n| [first, n.to_be_bytes()].concat());
 
 pub(crate) const USER_AND_SEQUENCE: Kind =
     kind(HALF, 1 << 40, |_, n| [(n / 100).to_be_bytes(), (n % 100).to_be_bytes()].concat());
@@ -113,9 +111,14 @@ impl Kind {
         Self { numbers: AllBut(number), ..self }
     }
 
-    /// The same keys of successive numbers, of which every second one is absent.
-    pub(crate) const fn every_second(self) -> Self {
-        Self { numbers: Steps(2), ..self }
+    /// The same keys, of which every `step`-th is present, and one between each two is looked up.
+    pub(crate) const fn one_in(self, step: u64) -> Self {
+        Self { numbers: Steps(step), ..self }
+    }
+
+    /// The same keys, in runs of `len` with gaps of as many.
+    pub(crate) const fn in_runs_of(self, len: u64) -> Self {
+        Self { numbers: Runs(len), ..self }
     }
 
     /// The same keys, in runs that start at multiples of `unit`.
@@ -147,6 +150,9 @@ impl Kind {
                     visit(number, true);
                     visit(number + 1 + word() % (step - 1), false);
                 }
+            }
+            Runs(len) => {
+                (0..2 * num_keys - len).for_each(|i| visit(start + i, i / len % 2 == 0));
             }
             Times => {
                 let mean = 1 << (6 + word() % 9);

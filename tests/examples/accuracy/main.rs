@@ -2,7 +2,7 @@
 //! them in the file and draws `tests/accuracy.svg`.
 //!
 //! ```sh
-//! cargo run --release --example accuracy [-- --write tests/accuracy.md | --rare]
+//! cargo run --release --example accuracy [-- --write tests/accuracy.md]
 //! ```
 
 use std::error::Error;
@@ -23,18 +23,20 @@ mod figure;
 mod filter_blocks;
 mod grids;
 mod kinds;
+mod limits;
 mod numbers;
 mod sizes;
 mod tables;
+mod two_kinds;
 
-const USAGE: &str = "usage: accuracy [--write FILE.md | --rare], see tests/accuracy.md";
+const USAGE: &str = "usage: accuracy [--write FILE.md], see tests/accuracy.md";
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
 
 /// LevelDB's filters, and the tuned ones of as many bits per key.
 const POLICIES: [BloomFilterPolicy; 2] = [POLICY, POLICY.tuned()];
 
-/// The title of the last section.
-const RARE: &str = "Rare bad tables";
+/// How many runs of keys a mean of whole tables stands for.
+const NUM_RUNS: usize = 16;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -44,16 +46,19 @@ const HEAD: &str = "\
 ![False-positive rate over number of keys, 10 bits per key](accuracy.svg)
 
 A percentage is the share of absent keys that a filter matches, so lower is better, and all \
-filters have 10 bits per key unless a table says otherwise. Read the columns \"long ranges\" if \
-you write an engine, and \"`tuned()`\" if you plug a policy into LevelDB or another engine with \
-its ranges. `cargo run --release --example accuracy` prints all sections but the last in about a \
-minute ([how it measures](#how-it-measures)).";
+filters have 10 bits per key unless a table says otherwise. If a cell has two figures, the first is \
+of LevelDB's filters, and the second of those that are recommended, in long ranges. Read the \
+columns \"`tuned()`\" if you plug a policy into LevelDB or another engine with its ranges. \
+`cargo run --release --example accuracy` prints this page in about a minute \
+([how it measures](#how-it-measures)).";
 
-/// All but the last, which takes longest.
-const SECTIONS: [fn() -> String; 9] = [
+const SECTIONS: [fn() -> String; 12] = [
     tables::real_keys,
     tables::few_absent,
     digits::in_tables,
+    limits::two_kinds,
+    limits::unseen,
+    limits::more_bits,
     digits::in_large_filters,
     numbers::every,
     sizes::few_keys,
@@ -67,19 +72,19 @@ fn method() -> String {
 ## How it measures
 
 **The sample.** A run is a sequence of successive numbers, which starts at a random number of 8 to \
-47 bits. A random half of the numbers are present, unless a table says otherwise. All other \
-numbers of the run are looked up. ObjectIds come in bursts of up to 32. One in eight is left out \
-and looked up, as is the id after each burst. Microseconds are 64 to 16,384 apart on average, and a \
-random time between each two is looked up. \"Worst\" is the highest rate of any filter in the row, \
-so a longer search would find worse.
+47 bits. Integers are big-endian. A random half of the numbers are present, unless a table says \
+otherwise. All other numbers of the run are looked up, or one between each two if every second or \
+third is present. ObjectIds come in bursts of up to 32. One in eight is left out and looked up, as \
+is the id after each burst. Microseconds are 64 to 16,384 apart on average, and a random time \
+between each two is looked up. \"Worst\" is the highest rate of any filter in the row, so a longer \
+search would find worse.
 
 **The figure.** A point is the mean over sizes up to a seventh smaller and larger, and at least \
-eight in ten of their rates lie in the shaded area. Up to 40 keys, tuned filters have room for 40.
-
-**How to print it.** `cargo run --release --example accuracy -- --write tests/accuracy.md` \
-replaces all sections but the last in this file, and draws the figure. Random numbers have fixed \
-seeds, so every x86-64 Linux prints the same figures. On other systems the microseconds may \
-differ, because their logarithm may be rounded differently."
+eight in ten of their rates lie in the shaded area. Up to 40 keys, tuned filters have room for 40. \
+`cargo run --release --example accuracy -- --write tests/accuracy.md` draws it and replaces this \
+file. Random numbers have fixed seeds, so every x86-64 Linux \
+prints the same figures. On other systems the microseconds may differ, because their logarithm may \
+be rounded differently."
         .to_owned()
 }
 
@@ -88,7 +93,6 @@ fn main() -> ExitCode {
     exit_code(match &args[..] {
         [] => report(),
         [option, path] if option == "--write" => write(path.as_ref()),
-        [arg] if arg == "--rare" => print(&[numbers::rare()]),
         _ => Err(USAGE.into()),
     })
 }
@@ -99,18 +103,18 @@ fn report() -> Outcome {
     sections.into_iter().try_for_each(|section| print(&[end(section)]))
 }
 
-/// Replaces what is printed without arguments in the file, and draws the figure.
+/// Replaces the file by what is printed without arguments, and draws the figure beside it.
 fn write(path: &Path) -> Outcome {
-    let error = |path: &Path, error| format!("{}: {error}", path.display());
-    let old = fs::read_to_string(path).map_err(|e| error(path, e))?;
-    let rare = old.find(&format!("\n## {RARE}\n"));
-    let rare = rare.ok_or_else(|| format!("{}: no section {RARE:?}", path.display()))?;
     let sections = begin_sections();
     let points: Vec<_> = sizes::of_figure().map(sizes::Point::measure).collect();
-    let (figure, path_of_figure) = (figure::svg(&points), path.with_file_name("accuracy.svg"));
     let sections = sections.map(|section| end(section) + "\n").concat();
-    fs::write(path, format!("{HEAD}\n{sections}{}", &old[rare..])).map_err(|e| error(path, e))?;
-    fs::write(&path_of_figure, figure).map_err(|e| error(&path_of_figure, e).into())
+    let path_of_figure = path.with_file_name("accuracy.svg");
+    for (path, text) in
+        [(path, format!("{HEAD}\n{sections}")), (&path_of_figure, figure::svg(&points))]
+    {
+        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// All at once, so that two cores take half the time.
@@ -144,11 +148,11 @@ fn mean(rates: &[f64]) -> f64 {
     rates.iter().sum::<f64>() / rates.len() as f64
 }
 
-fn percent(rate: f64) -> String {
-    format!("{:.2}%", 100.0 * rate)
+/// A cell for LevelDB's filters and for others.
+fn pair<T>([leveldb, others]: [T; 2], cell: impl Fn(T) -> String) -> String {
+    format!("{} → {}", cell(leveldb), cell(others))
 }
 
-/// How many of LevelDB's false positives there are fewer.
-fn times(leveldb: f64, other: f64) -> String {
-    format!("{:.2}", leveldb / other)
+fn percent(rate: f64) -> String {
+    format!("{:.2}%", 100.0 * rate)
 }

@@ -5,7 +5,7 @@ use leveldb_filter::BloomFilterPolicy;
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
 use crate::kinds::{COUNTERS, DIGITS_16, RANDOM, Run};
-use crate::{POLICIES, POLICY, mean, percent, row, section, times};
+use crate::{POLICIES, POLICY, mean, pair, percent, row, section};
 
 const BITS_PER_KEY: u8 = 10;
 const NUM_PROBES: u8 = 6;
@@ -25,22 +25,20 @@ pub(crate) fn few_keys() -> String {
         "Few keys",
         "Short filters suffer most, so give filters of few keys room. Each row is the mean over \
          single filters, 200 for each number of keys, or 40 for every seventh number from 101 on. \
-         `tuned()` gives them room for at least 40 keys. Long ranges give a table's only filter \
-         room for eight times its keys, but not for more than 2,000. In the last column, all \
-         filters have room for 2,000 keys.",
-        &["keys", "in a filter", "LevelDB", "`tuned()`", "long ranges", "2,000 keys' room"],
+         Long ranges give a table's only filter room for eight times its keys, but at least for 40 \
+         and at most for 2,000. `tuned()` gives filters room for at least 40 keys. In the last \
+         column, all filters have room for 2,000 keys.",
+        &["keys", "in a filter", "LevelDB → long ranges", "`tuned()`", "2,000 keys' room"],
     );
     let policies = |num_keys: usize| {
-        let tuned = [0, 2_000.min(8 * num_keys), 2_000].map(|n| POLICY.tuned().with_min_keys(n));
+        let tuned = [2_000.min(8 * num_keys), 0, 2_000].map(|n| POLICY.tuned().with_min_keys(n));
         [POLICY, tuned[0], tuned[1], tuned[2]]
     };
     for (numbers, step, num_filters) in [(2..=15, 1, 200), (16..=100, 1, 200), (101..=800, 7, 40)] {
         let in_a_filter = format!("{} to {}", numbers.start(), numbers.end());
-        for (name, kind) in [
-            ("u64 counters, big-endian", &COUNTERS),
-            ("16 decimal digits", &DIGITS_16),
-            ("random", &RANDOM),
-        ] {
+        for (name, kind) in
+            [("u64 counters", &COUNTERS), ("16 decimal digits", &DIGITS_16), ("random", &RANDOM)]
+        {
             let mut rates = [const { vec![] }; 4];
             for num_keys in numbers.clone().step_by(step) {
                 for seed in 0..num_filters {
@@ -50,9 +48,9 @@ pub(crate) fn few_keys() -> String {
                     }
                 }
             }
-            let rates = rates.map(|rates| percent(mean(&rates)));
-            let cells = [name, &in_a_filter].into_iter().chain(rates.iter().map(String::as_str));
-            text += &row(&cells.collect::<Vec<_>>());
+            let [leveldb, long, tuned, with_room] = rates.map(|rates| mean(&rates));
+            let recommended = pair([leveldb, long], percent);
+            text += &row(&[name, &in_a_filter, &recommended, &percent(tuned), &percent(with_room)]);
         }
     }
     text
@@ -63,21 +61,21 @@ pub(crate) fn large() -> String {
         "Large filters",
         &format!(
             "If a filter has many keys that are close to random, this table tells what `tuned()` \
-             gains. Each row is the mean over single filters of {NUM_NEIGHBOURS} successive sizes."
+             gains, with 10 or 14 bits per key: LevelDB's filters → tuned ones. Each cell is the \
+             mean over single filters of {NUM_NEIGHBOURS} successive sizes."
         ),
-        &["keys", "bits per key", "LevelDB", "`tuned()`", "times fewer"],
+        &["keys", "10 bits", "14 bits"],
     );
-    let thousands = [52, 100, 300];
-    for num_keys in thousands.map(|thousand| 1_000 * thousand) {
-        for bits_per_key in [10, 14_u32] {
-            let sizes: Vec<_> = (num_keys - 4..).take(NUM_NEIGHBOURS).collect();
+    for num_keys in [52_000, 100_000, 300_000] {
+        let sizes: Vec<_> = (num_keys - 4..).take(NUM_NEIGHBOURS).collect();
+        let cell = |bits_per_key| {
             let policy = BloomFilterPolicy::new(bits_per_key);
-            let [leveldb, tuned] =
-                [policy, policy.tuned()].map(|policy| of_random_keys(policy, &sizes));
-            let rates = [leveldb, tuned].map(|rate| format!("{:.3}%", 100.0 * rate));
-            let [num_keys, bits] = [grouped(num_keys), bits_per_key.to_string()];
-            text += &row(&[&num_keys, &bits, &rates[0], &rates[1], &times(leveldb, tuned)]);
-        }
+            pair(
+                [policy, policy.tuned()].map(|policy| of_random_keys(policy, &sizes)),
+                percent_of_few,
+            )
+        };
+        text += &row(&[grouped(num_keys), cell(10), cell(14)]);
     }
     text
 }
@@ -87,19 +85,25 @@ pub(crate) fn bits_per_key() -> String {
         "Bits per key",
         "To choose bits per key, mind that more bits help counters less than they help random \
          keys. Each cell is the mean over 1,000 single filters of 2,000 to 4,000 keys, as many as \
-         most filters in long ranges have.",
-        &["bits per key", "random: LevelDB", "long ranges", "u64 counters: LevelDB", "long ranges"],
+         most filters in long ranges have: LevelDB's → those of long ranges.",
+        &["bits per key", "random", "u64 counters"],
     );
     let draw = |kind, i: usize| Run::draw(kind, 2_000 + i * 7 % 2_001, i as u64);
     let runs =
         [&RANDOM, &COUNTERS].map(|kind| (0..1_000).map(|i| draw(kind, i)).collect::<Vec<_>>());
     for bits_per_key in [8, 10, 12, 14, 16] {
         let policy = BloomFilterPolicy::new(bits_per_key);
-        let rate = |runs, policy| format!("{:.3}%", 100.0 * mean_rate(runs, policy));
-        let rates = runs.each_ref().map(|runs| [policy, policy.tuned()].map(|p| rate(runs, p)));
-        text += &row(&[&[bits_per_key.to_string()], rates.as_flattened()].concat());
+        let [random, counters] = runs.each_ref().map(|runs| {
+            pair([policy, policy.tuned()].map(|policy| mean_rate(runs, policy)), percent_of_few)
+        });
+        text += &row(&[bits_per_key.to_string(), random, counters]);
     }
     text
+}
+
+/// With a digit more, because the rates are low.
+fn percent_of_few(rate: f64) -> String {
+    format!("{:.3}%", 100.0 * rate)
 }
 
 /// The rates of filters with about `num_keys` keys: LevelDB's, and tuned ones.
