@@ -13,12 +13,15 @@ mod grids;
 #[path = "examples/accuracy/kinds.rs"]
 #[expect(dead_code, reason = "the example uses the rest")]
 mod kinds;
+#[path = "examples/accuracy/two_kinds.rs"]
+mod two_kinds;
 
 mod rates {
     mod closed_form;
     mod grids;
     mod sizing;
     mod tuned;
+    mod two_kinds;
 }
 
 const POLICY: BloomFilterPolicy = BloomFilterPolicy::new(10);
