@@ -117,7 +117,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// The builder sees the present keys only. If keys with equal hashes are stored in runs with
     /// gaps, or every second or third of them, no two of the present keys have equal hashes, but
-    /// those between have the hashes of present keys, and up to two in five of them match.
+    /// those between have the hashes of present keys, and 2 to 26% of them matched when measured.
     /// [Another hash](crate::recipes::own_hashes#other-hashes) mends that.
     ///
     /// Until `finish`, a table takes 4 bytes of memory per key and 24 per data block, or three times
