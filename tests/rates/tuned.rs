@@ -36,8 +36,8 @@ fn sizes() -> Vec<(usize, usize)> {
 }
 
 /// No tuned filter of random keys has more than 1.06 times LevelDB's false positives; for few keys,
-/// the limit adds what three bytes are worth, up to 1.5 times. From 160,000 bits on it is chance how
-/// often third probes meet, so the limit is 1.3 times. Allows for three standard errors.
+/// the limit adds what three bytes are worth, up to 1.5 times. From 160,000 bits on it is chance
+/// how often third probes meet, so the limit is 1.3 times. Allows for three standard errors.
 #[test]
 fn tuned_filters_are_hardly_worse_than_leveldbs_for_random_keys() {
     // Enough to notice a ratio of 1.2 at most sizes with rates of at least 1 in 400.

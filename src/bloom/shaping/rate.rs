@@ -34,14 +34,16 @@ impl BloomFilterShape {
     /// This tells whether a filter is overfull: compare the rate of the keys that it has with the
     /// rate of the keys that it was made for. It is 0 without keys, and 1 without probes.
     ///
-    /// For tuned shapes of 6 to 16 bits per key and 40 keys or more, the rate is within some 6% if the
-    /// filter has as many keys as it was made for, or up to four times as many, and within a quarter
-    /// if it is half full. For tuned shapes of fewer keys it is up to 1.7 times too high. For
-    /// LevelDB's shapes it can be several times too low, at bad lengths such as 65,535 bytes and for
-    /// few keys.
+    /// For tuned shapes of 6 to 16 bits per key that are made for 40 to 8,000 keys, the rate is
+    /// within 5% if the filter has as many keys, and within a tenth if it has up to four times as
+    /// many. If it has half as many, the rate is mostly within a quarter. For fewer than 40 keys,
+    /// it is up to 1.4 times too high. Of larger shapes, some suit LevelDB's hash less than others,
+    /// which the rate does not tell: one in twenty has a quarter more false positives or worse, up
+    /// to twice as many. For LevelDB's shapes the rate can be several times too low, at bad lengths
+    /// such as 65,535 bytes and for few keys.
     ///
-    /// **Keys that hold numbers match more often.** If they have LevelDB's hash, a million keys such as
-    /// `example.com/abc/10000000` have seven times the rate, because [many hashes are
+    /// **Keys that hold numbers match more often.** If they have LevelDB's hash, a million keys
+    /// such as `example.com/abc/10000000` have seven times the rate, because [many hashes are
     /// equal](crate::recipes::own_hashes#other-hashes). So do keys that count up in filters of few keys.
     ///
     /// ```

@@ -46,8 +46,8 @@ fn rate_of(made_for: usize, millibits_per_key: u32, num_keys: usize) -> f64 {
 ///
 /// It is the least such number if rates fall as the number grows, which they mostly do. They rise
 /// where a filter gets shorter or gets another number of probes, and at 196,606 bits, from which on
-/// the closed form counts third probes. There a lower number may reach the rate, too, which is rare,
-/// and saves little.
+/// the closed form counts third probes. There a lower number may reach the rate, too, which is
+/// rare, and saves little.
 fn fewest(least: u32, most: u64, reaches: impl Fn(u32) -> bool) -> Option<u32> {
     let mut enough = u32::try_from(most).unwrap_or(u32::MAX);
     if !reaches(enough) {

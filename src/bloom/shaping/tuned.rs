@@ -1,12 +1,12 @@
 //! Chooses the length and the number of probes of a tuned filter.
 //!
-//! A reader takes both from the filter, so a writer is free to choose them. With LevelDB's hash some
-//! lengths are bad: keys that differ a little set the same bits there, so absent keys next to present
-//! keys match. [`tuned_shape`] takes the longest good length, among LevelDB's and those a little
-//! shorter, and then as many probes as pay for themselves.
+//! A reader takes both from the filter, so a writer is free to choose them. With LevelDB's hash
+//! some lengths are bad: keys that differ a little set the same bits there, so absent keys next to
+//! present keys match. [`tuned_shape`] takes the longest good length, among LevelDB's and those a
+//! little shorter, and then as many probes as pay for themselves.
 //!
-//! A length is good if [`has_bad_factor`] and [`neighbours_meet`] are both false. If none is, only the
-//! first counts, because some length a little longer always has no bad factor.
+//! A length is good if [`has_bad_factor`] and [`neighbours_meet`] are both false. If none is, only
+//! the first counts, because some length a little longer always has no bad factor.
 //!
 //! # Why lengths are bad
 //!
@@ -15,8 +15,8 @@
 //!
 //! **How their hashes differ.** The hash adds the last four bytes to `h`, as a little-endian word,
 //! multiplies, and folds: `h ^= h >> 16`. The last byte is the highest of that word, so it changes
-//! only bits 24 to 31 of the product, and the fold flips the same bits in bits 8 to 15. Each flipped
-//! bit adds or subtracts a power of two, with a sign of its own in each of the two bytes:
+//! only bits 24 to 31 of the product, and the fold flips the same bits in bits 8 to 15. Each
+//! flipped bit adds or subtracts a power of two, with a sign of its own in each of the two bytes:
 //!
 //! ```text
 //! difference of hashes = 2^24 * a + 2^8 * b      a, b: sums of ± the same powers 1, 2, .. 128
@@ -36,16 +36,17 @@
 //! on the same bit, unless they have wrapped around 2<sup>32</sup> a different number of times.
 //!
 //! **How many keys have such a neighbour.** Two bits of a key's hash must fit the two signs of each
-//! power, so each power leaves one key in four. A length is therefore bad if it divides such a number
-//! with *few* powers, and [`neighbours_meet`] tests all with up to three. For example, 1,621 divides
-//! `-65537 + 8 * 65535`, where `i = 0`, `p = -1` and `q = 8`. So one key in sixteen shares its first
-//! probe with that neighbour, and as many with those of twice, four, eight and sixteen times `p` and
-//! `q`.
+//! power, so each power leaves one key in four. A length is therefore bad if it divides such a
+//! number with *few* powers, and [`neighbours_meet`] tests all with up to three. For example, 1,621
+//! divides `-65537 + 8 * 65535`, where `i = 0`, `p = -1` and `q = 8`. So one key in sixteen shares
+//! its first probe with that neighbour, and as many with those of twice, four, eight and sixteen
+//! times `p` and `q`.
 //!
 //! **Bad factors.** A length that shares a factor with 65535 or 65537 makes the probes of all
-//! neighbours with `p = 0`, or of all with `q = 0`, equal modulo that factor. Even lengths would need
-//! a test of their own, so 2 is a bad factor, too. Third probes, of `i = 2`, are the same for all
-//! neighbours with `p = 0` in any length, which no choice can mend.
+//! neighbours with `p = 0`, or of all with `q = 0`, equal modulo that factor. And because of the
+//! `2^7`, probes meet in an even length wherever they meet in half of it, so 2 is a bad factor, too.
+//! Third probes, of `i = 2`, are the same for all neighbours with `p = 0` in any length, which no
+//! choice can mend.
 
 use core::array;
 
@@ -62,7 +63,8 @@ pub(in crate::bloom) const MIN_KEYS: usize = 40;
 /// 5% more false positives for each 1% of the length.
 const SHORTER: usize = 50;
 
-/// Shorter filters skip [`neighbours_meet`], which hardly any length would pass, to save a microsecond.
+/// Shorter filters skip [`neighbours_meet`], which hardly any length would pass, to save a
+/// microsecond.
 const LEAST_COMPARED: i32 = 1024;
 
 /// Each probe beyond LevelDB's number must remove 3% of the false positives of random keys, because
@@ -113,8 +115,8 @@ fn has_bad_factor(num_bytes: usize) -> bool {
 /// Whether, in an odd length, probes of neighbours with up to three powers in `p` and `q` meet.
 ///
 /// Tests the first, second, fourth, sixth and eighth probes. Third probes depend on no length, and
-/// fifth probes meet where second probes do, with `-q` for `q`. Lengths that only seventh probes would
-/// reject are as good as others.
+/// fifth probes meet where second probes do, with `-q` for `q`. Lengths that only seventh probes
+/// would reject are as good as others.
 fn neighbours_meet(num_bytes: usize) -> bool {
     let Ok(length @ LEAST_COMPARED..) = i32::try_from(num_bytes) else { return false };
     // The inverse modulo 2^32, by Newton's method. The length is its own inverse modulo 2^3, and
