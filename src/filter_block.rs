@@ -282,7 +282,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let num_keys = self.keys.len();
         let (num_filters, counted) = match &self.ranges {
             Ranges::Fixed { has_entries, .. } => (usize::from(*has_entries), num_keys),
-            Ranges::Long(blocks) => blocks.estimate(num_keys),
+            Ranges::Long(blocks) => blocks.estimate(num_keys, self.keys.hashes()),
         };
         // Of all pending filters: at least 64 bits, with a byte and an offset of 4 bytes each.
         let num_bits = counted.saturating_mul(bits_per_key as usize).max(64 * num_filters);
@@ -389,10 +389,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     fn generate_filter(&mut self, keys: Range<usize>, room: Option<usize>) {
         let offset = self.next_offset();
         self.keys.create_filter(&self.policy, keys, room, &mut self.filter);
-        if self.result.is_empty() {
-            // Without a copy, because a table may have only one, large filter.
-            mem::swap(&mut self.result, &mut self.filter);
-        }
         self.result.append(&mut self.filter);
         self.filter_offsets.push(offset);
     }
@@ -403,7 +399,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 }
 
 const POISONED: &str = "FilterBlockBuilder is unusable because an earlier call panicked";
-const OVERFLOW: &str = "FilterBlockBuilder::start_block: capacity overflow, too many filters";
+const OVERFLOW: &str = "FilterBlockBuilder: capacity overflow, too many filters";
 
 impl<P: fmt::Debug> fmt::Debug for FilterBlockBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,10 +6,6 @@ use core::{fmt, ptr};
 use crate::BloomHash;
 use crate::hash::assert_same_len;
 
-/// How many keys a good filter has: LevelDB's hash makes filters of fewer keys bad for keys that
-/// count up.
-pub(crate) const GOOD_NUM_KEYS: usize = 2_000;
-
 pub(crate) const BY_HASH_RULE: &str =
     "FilterPolicy::by_hash must return Some in every call, or None in every call";
 

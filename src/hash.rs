@@ -8,6 +8,10 @@ const M: u32 = 0xc6a4a793;
 
 pub(crate) const BLOOM_SEED: u32 = 0xbc9f1d34;
 
+/// How many keys a good filter has, because in filters of fewer, keys that count up set the same
+/// bits.
+pub(crate) const GOOD_NUM_KEYS: usize = 2_000;
+
 /// Hashes bytes with LevelDB's 32-bit, murmur-like function, which its filters and its cache use.
 ///
 /// A tail of one to three bytes is unsigned, as in LevelDB since 1.18. The "2" in the policy's name

@@ -19,7 +19,7 @@ use crate::{BloomHash, bloom_hash};
 /// can be inserted.
 ///
 /// Methods with `key` in their name use the key's [`bloom_hash`], as LevelDB does. Methods with
-/// `hash` also take [hashes of your own](crate::recipes::sets_and_memtables). A policy that
+/// `hash` also take [hashes of your own](crate::recipes::own_hashes#other-hashes). A policy that
 /// hashes keys in its own way looks them up [by itself](crate::HashedBy#filters-without-a-block). No
 /// key can be removed, because others may need its bits.
 ///

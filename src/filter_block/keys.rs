@@ -27,6 +27,7 @@ impl Keys {
 
     /// Empty if the policy has no hashes.
     pub(super) fn hashes(&self) -> &[BloomHash] {
+        assert!(self.hashes.is_empty() || self.ends.is_empty(), "{BY_HASH_RULE}");
         &self.hashes
     }
 

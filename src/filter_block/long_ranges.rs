@@ -4,7 +4,7 @@
 //! Two flaws of LevelDB's hash pull in opposite directions: filters of few keys are bad for keys that
 //! count up, and filters of many keys are bad where keys have equal hashes, as in grids of small
 //! integers. So filters have many keys, unless too many of them would share a hash. At worst, ranges
-//! are LevelDB's and filters as long as LevelDB's, and whatever longer ranges save is room.
+//! are LevelDB's and filters as long as LevelDB's, and whatever longer ranges save in offsets is room.
 
 use alloc::{vec, vec::Vec};
 use core::mem;
@@ -12,20 +12,26 @@ use core::ops::Range;
 
 use super::BASE_LG;
 use crate::BloomHash;
-use crate::filter_policy::GOOD_NUM_KEYS;
+use crate::hash::GOOD_NUM_KEYS;
 
-/// Ranges become shorter if more than one in so many of [`GOOD_NUM_KEYS`] successive keys have the
-/// hash of another key, because about as large a share of absent keys has it, too.
+// tests/README.md tells what gets worse with half or double of each.
+
+/// Ranges become shorter if more than 1 in 128 of any [`GOOD_NUM_KEYS`] successive keys have the hash
+/// of another key, because about as large a share of absent keys has it, too.
 const MAX_EQUAL_ONE_IN: usize = 128;
 
-/// In a table's only filter, keys have room for so many times as many. Filters of 2 to 100 counters
-/// need that much to be as good as filters of many keys.
+/// Ranges become no shorter where that takes more than 64 offsets for each filter, so that a data
+/// block far into the file exhausts no memory. Values of 128 KiB have 64 of LevelDB's ranges.
+const MAX_RANGES_OF_A_FILTER: u64 = 64;
+
+/// A filter has room for eight times its keys, up to [`GOOD_NUM_KEYS`]: filters of 2 to 100 counters
+/// need as much to be as good as filters of many.
 const ROOM_FACTOR: usize = 8;
 
-/// Even a filter of one key is as long as one of so many.
+/// A filter has room for 40 keys at least, because filters of one or two keys are the worst.
 const MIN_ROOM: usize = 40;
 
-/// Room for so many keys takes as many bytes as an offset, at LevelDB's 10 bits per key.
+/// At LevelDB's 10 bits per key, room for three keys takes the four bytes of an offset.
 const KEYS_OF_AN_OFFSET: u64 = 3;
 
 /// The data blocks of a table.
@@ -80,10 +86,11 @@ impl DataBlocks {
         self.with_entries.chunk_by(move |a, b| a.offset >> base_lg == b.offset >> base_lg)
     }
 
-    /// About how many filters so many keys get, and for how many keys they are made in all.
-    pub(super) fn estimate(&self, num_keys: usize) -> (usize, usize) {
+    /// About how many filters the table gets, and for how many keys they are made in all.
+    pub(super) fn estimate(&self, num_keys: usize, hashes: &[BloomHash]) -> (usize, usize) {
         let num_filters = usize::from(!self.with_entries.is_empty()) + num_keys / GOOD_NUM_KEYS;
-        (num_filters, if num_keys == 0 { 0 } else { num_keys.max(room(num_keys, 63)) })
+        // Keys without hashes have no room.
+        (num_filters, if hashes.is_empty() { num_keys } else { num_keys.max(room(num_keys, 63)) })
     }
 
     /// The base-2 logarithm of the range for each filter of a table; 63 for one filter.
@@ -91,23 +98,20 @@ impl DataBlocks {
     /// `hashes` are those of the `num_keys` keys, or none if the policy has no hashes.
     pub(super) fn choose_base_lg(&self, num_keys: usize, hashes: &[BloomHash]) -> u8 {
         let last = self.with_entries.last().map_or(0, |block| block.offset);
-        // Ranges without keys count, because each takes an offset. So a data block far into the
-        // file makes ranges long, and exhausts no memory.
-        let shortest_with = |keys_of_a_filter: usize| {
-            let has_enough =
-                |lg: &u8| num_keys as u64 / ((last >> lg) + 1) >= keys_of_a_filter as u64;
-            (BASE_LG..63).find(has_enough).unwrap_or(63)
-        };
-        let good = shortest_with(GOOD_NUM_KEYS);
-        let base_lg = match self.shortest_bad(good, hashes) {
-            Some(bad) => (bad - 1).max(shortest_with(1)),
-            None => good,
-        };
+        // Ranges without keys count, because each takes an offset.
+        let num_ranges = |lg: u8| (last >> lg) + 1;
+        let has_many_keys = |lg: &u8| num_keys as u64 / num_ranges(*lg) >= GOOD_NUM_KEYS as u64;
+        let has_few_gaps =
+            |lg: &u8| num_ranges(*lg) / (self.ranges(*lg).count() as u64) < MAX_RANGES_OF_A_FILTER;
+        let good = (BASE_LG..63).find(has_many_keys).unwrap_or(63);
+        let base_lg = self
+            .shortest_bad(good, hashes)
+            .map_or(good, |bad| (BASE_LG.max(bad - 1)..good).find(has_few_gaps).unwrap_or(good));
         // The only filter answers for every offset, also for an engine that knows none.
         if last >> base_lg == 0 { 63 } else { base_lg }
     }
 
-    /// The shortest range, up to `good`, in which too many keys have equal hashes.
+    /// The shortest range, if it is at most `good`, in which too many keys have equal hashes.
     fn shortest_bad(&self, good: u8, hashes: &[BloomHash]) -> Option<u8> {
         let window = hashes.len().min(GOOD_NUM_KEYS);
         // Of each meeting, two keys have equal hashes.
@@ -140,7 +144,8 @@ impl DataBlocks {
             return;
         }
         let most_keys = self.ranges(good).map(|range| keys_of(range).len()).max().unwrap_or(0);
-        let log2_places = (2 * most_keys).next_power_of_two().ilog2().clamp(1, 31);
+        // At most 128 MiB.
+        let log2_places = (2 * most_keys).next_power_of_two().ilog2().clamp(1, 24);
         // With the number of the hash's data block, from 1.
         let mut places = vec![(BloomHash::default(), 0_u32); 1 << log2_places];
         let mut key = 0;

@@ -2,7 +2,7 @@
 
 use super::tuned::{MIN_KEYS, tuned_shape};
 use crate::bloom::shape::{NUM_HASHES, to_f64};
-use crate::filter_policy::GOOD_NUM_KEYS;
+use crate::hash::GOOD_NUM_KEYS;
 
 /// The most bits of a filter, in thousandths: a bit less than hashes reach, because 2<sup>32</sup>
 /// overflows a 32-bit `usize`.

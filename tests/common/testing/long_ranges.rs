@@ -22,21 +22,21 @@ pub enum Comparison {
 pub fn base_lg(entries: &[Entry], comparison: Comparison) -> u8 {
     let keys = keys_that_count(entries, comparison);
     let last = entries.last().map_or(0, |entry| entry.0);
-    let shortest_with = |keys_of_a_filter: u64| {
-        let mut lg = 11;
-        while lg < 63 && (keys.len() as u64) / (last / (1 << lg) + 1) < keys_of_a_filter {
-            lg += 1;
-        }
-        lg
-    };
-    let good = shortest_with(2_000);
+    let num_ranges = |lg: u8| last / (1 << lg) + 1;
+    let mut good = 11;
+    while good < 63 && keys.len() as u64 / num_ranges(good) < 2_000 {
+        good += 1;
+    }
     let mut base_lg = good;
     if comparison != Comparison::None {
         let most_keys = ranges(entries, good).map(|range| keys_that_count(range, comparison).len());
         let meetings = meetings(&keys, most_keys.max().unwrap_or(0), comparison);
-        for bad in (11..=good).rev() {
-            if is_bad(&keys, &meetings, bad) {
-                base_lg = shortest_with(1).max(bad - 1);
+        // Not so short that most ranges are empty.
+        for lg in (11..good).rev() {
+            if is_bad(&keys, &meetings, lg + 1)
+                && num_ranges(lg) < 64 * ranges(entries, lg).count() as u64
+            {
+                base_lg = lg;
             }
         }
     }
