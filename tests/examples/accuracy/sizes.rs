@@ -1,10 +1,10 @@
 //! Rates by numbers of keys and by bits per key, and the figure's points.
 
-use leveldb_filter::BloomFilterPolicy;
+use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
 
 use crate::common::measure::{Effort, false_positive_rate};
 use crate::common::terminal::grouped;
-use crate::kinds::{COUNTERS, DIGITS_16, RANDOM, Run};
+use crate::kinds::{COUNTERS, DIGITS_16, Kind, RANDOM, Run, share};
 use crate::{POLICIES, POLICY, mean, pair, percent, row, section};
 
 const BITS_PER_KEY: u8 = 10;
@@ -30,10 +30,7 @@ pub(crate) fn few_keys() -> String {
          column, all filters have room for 2,000 keys.",
         &["keys", "in a filter", "LevelDB → long ranges", "`tuned()`", "2,000 keys' room"],
     );
-    let policies = |num_keys: usize| {
-        let tuned = [2_000.min(8 * num_keys), 0, 2_000].map(|n| POLICY.tuned().with_min_keys(n));
-        [POLICY, tuned[0], tuned[1], tuned[2]]
-    };
+    let policies = [POLICY, POLICY.tuned(), POLICY.tuned().with_min_keys(2_000)];
     for (numbers, step, num_filters) in [(2..=15, 1, 200), (16..=100, 1, 200), (101..=800, 7, 40)] {
         let in_a_filter = format!("{} to {}", numbers.start(), numbers.end());
         for (name, kind) in
@@ -42,18 +39,31 @@ pub(crate) fn few_keys() -> String {
             let mut rates = [const { vec![] }; 4];
             for num_keys in numbers.clone().step_by(step) {
                 for seed in 0..num_filters {
-                    let run = Run::draw(kind, num_keys, seed << 32 | num_keys as u64);
-                    for (rates, policy) in rates.iter_mut().zip(policies(num_keys)) {
+                    let seed = seed << 32 | num_keys as u64;
+                    let run = Run::draw(kind, num_keys, seed);
+                    for (rates, policy) in rates.iter_mut().zip(policies) {
                         rates.push(run.rate(policy));
                     }
+                    rates[3].push(rate_in_long_ranges(kind, num_keys, seed));
                 }
             }
-            let [leveldb, long, tuned, with_room] = rates.map(|rates| mean(&rates));
+            let [leveldb, tuned, with_room, long] = rates.map(|rates| mean(&rates));
             let recommended = pair([leveldb, long], percent);
             text += &row(&[name, &in_a_filter, &recommended, &percent(tuned), &percent(with_room)]);
         }
     }
     text
+}
+
+/// The rate of a table's only filter.
+fn rate_in_long_ranges(kind: &Kind, num_keys: usize, seed: u64) -> f64 {
+    let mut builder = FilterBlockBuilder::with_long_ranges(POLICY.tuned());
+    let mut absent = vec![];
+    kind.visit(num_keys, seed, |key, is_present| {
+        if is_present { builder.add_key(key) } else { absent.push(key.to_vec()) }
+    });
+    let reader = FilterBlockReader::new(POLICY, builder.finish());
+    share(absent.iter().filter(|key| reader.key_may_match(0, key)).count(), absent.len())
 }
 
 pub(crate) fn large() -> String {
