@@ -38,7 +38,7 @@ pub(crate) fn unseen() -> String {
         "The builder sees the present keys only. If keys with equal hashes are stored in runs with \
          gaps, or every second or third of them, no two of the present keys have equal hashes, but \
          those between have the hashes of present keys. So many of these match. \
-         [A hash of your own](../src/recipes) mends that.",
+         [A hash of your own](../src/recipes/own_hashes.md) mends that.",
         &["keys", "stored", "20 bytes", "1,000 bytes"],
     );
     let mut add = |name: &str, stored: &str, kind: Kind, num_keys| {
