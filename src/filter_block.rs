@@ -97,13 +97,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// LevelDB builds a filter for each 2 KiB of the file, which may be two keys, and its hash makes
     /// small filters bad for keys that count up. Here [`finish`](Self::finish) chooses one range for
-    /// the whole table, from all of its keys. At worst, the ranges are LevelDB's, and the filters as
-    /// long as LevelDB's.
+    /// the whole table, from all of its keys. At worst, ranges are LevelDB's and filters as long as
+    /// LevelDB's, but for a table's only filter, which takes up to 2.5 KB more at 10 bits per key.
     ///
     /// - **Range.** Filters have 2,000 keys or more on average, or a table has one filter. Some keys
     ///   have equal hashes, which no filter can tell apart. So if more than 1 in 128 of any 2,000
     ///   successive keys share a filter with another key of their hash, the range becomes shorter,
-    ///   until it parts them.
+    ///   until it parts them. It stays longer than LevelDB's if most ranges would be empty, 63 for
+    ///   each with a filter.
     /// - **Room.** A filter of few keys is as long as a filter of eight times as many, but of at least
     ///   40 and at most 2,000, because short filters match most keys that count up. If the table has
     ///   several filters, their room takes at most what LevelDB's additional offsets would, at 10
@@ -118,7 +119,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// The builder sees the present keys only. If keys with equal hashes are stored in runs with
     /// gaps, or every second or third of them, no two of the present keys have equal hashes, but
     /// those between have the hashes of present keys, and 2 to 26% of them matched when measured.
-    /// [Another hash](crate::recipes::own_hashes#other-hashes) mends that.
+    /// [Another hash](crate::recipes::own_hashes#other-hashes) mends that. If a policy gives many keys
+    /// one hash, and these do not follow each other, choose a [range](Self::with_base_lg) yourself.
     ///
     /// Until `finish`, a table takes 4 bytes of memory per key and 24 per data block, or three times
     /// as much while the vectors grow; `finish` takes up to 32 more per key of the fullest filter. A
@@ -149,20 +151,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// 4-byte offset for each range, so a wrong, huge `block_offset` can exhaust memory. Then this
     /// panics, or the system ends the process. [Long ranges](Self::with_long_ranges) only note the
     /// offset, and a huge one makes them longer.
-    ///
-    /// ```
-    /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder};
-    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
-    /// let mut file = Vec::new();
-    /// for (data_block, keys) in [("...", ["apple", "fig"]), ("....", ["pear", "plum"])] {
-    ///     builder.start_block(file.len() as u64);
-    ///     keys.iter().for_each(|key| builder.add_key(key.as_bytes()));
-    ///     file.extend(data_block.as_bytes());
-    ///     file.extend([0; 5]); // the trailer: compression type and checksum
-    /// }
-    /// builder.start_block(file.len() as u64); // for LevelDB's exact bytes
-    /// file.extend(builder.finish());
-    /// ```
     ///
     /// # Panics
     ///
@@ -256,7 +244,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// `bits_per_key` is the policy's. In LevelDB's ranges the length is exact for
     /// [`BloomFilterPolicy::new`](crate::BloomFilterPolicy::new), and for a tuned policy the pending
-    /// filter can be longer by its room for 40 keys.
+    /// filter can be longer by its room for 40 keys. What
+    /// [`with_min_keys`](crate::BloomFilterPolicy::with_min_keys) adds does not count.
     ///
     /// In long ranges, which are yet to be chosen, this is an estimate: about what one filter of all
     /// keys takes. If a table has both small and large entries, the block can be half as long again,

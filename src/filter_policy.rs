@@ -32,8 +32,9 @@ pub(crate) const BY_HASH_RULE: &str =
 pub trait FilterPolicy: Send + Sync {
     /// Returns the policy's name, which follows `filter.` in a table's metaindex block.
     ///
-    /// If the policy's bytes change, or the hash of a key, change the name. Otherwise readers
-    /// misread old filters, or trust the hash of a [`FilterKey`], and miss keys.
+    /// Always returns the same name. If the policy's bytes change, or the hash of a key, change the
+    /// name. Otherwise readers misread old filters, or trust the hash of a [`FilterKey`], and miss
+    /// keys.
     fn name(&self) -> &'static str;
 
     /// Appends a filter for `keys` to `dst`, and leaves the bytes already there unchanged.
@@ -105,7 +106,8 @@ impl fmt::Debug for dyn HashPolicy + '_ {
 pub trait HashPolicy: Send + Sync {
     /// Returns the hash that stands for `key`, or `None` for a key that every filter matches and no
     /// filter contains, for example because the key is shorter than a prefix. Then
-    /// [`key_may_match`](FilterPolicy::key_may_match) must answer `true` for any filter.
+    /// [`key_may_match`](FilterPolicy::key_may_match) must answer `true` for any filter. Must not
+    /// panic on any key.
     fn key_hash(&self, key: &[u8]) -> Option<BloomHash>;
 
     /// Appends to `dst` the filter that [`create_filter`](FilterPolicy::create_filter) appends for
@@ -131,7 +133,8 @@ pub trait HashPolicy: Send + Sync {
         self.create_filter_of_hashes(hashes, dst);
     }
 
-    /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash.
+    /// Does what [`key_may_match`](FilterPolicy::key_may_match) does, for a key with this hash, and
+    /// must not panic on any bytes either.
     fn hash_may_match(&self, hash: BloomHash, filter: &[u8]) -> bool;
 
     /// Looks up many hashes in one filter: writes the answer of

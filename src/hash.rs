@@ -39,7 +39,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     }
 }
 
-/// The [`bloom_hash`] of a user key, computed once for lookups in many filters.
+/// The [`bloom_hash`] of a user key, or a [hash of your own](crate::recipes::own_hashes#other-hashes).
 ///
 /// To choose a shard by a hash, take its highest bits. With `% 16`, a shard would get keys whose
 /// probes meet, and a tuned filter would match seven times as many absent keys.

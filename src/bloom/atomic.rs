@@ -103,7 +103,8 @@ impl<P: FilterPolicy> AtomicBloomFilter<P> {
         hash.is_none_or(|hash| self.prepared.set_bits(set, hash))
     }
 
-    /// Returns whether `key` may be among the filter's keys.
+    /// Returns whether `key` may be among the filter's keys. Takes the time that the policy needs
+    /// for its hash, and time linear in the number of probes.
     #[inline]
     #[must_use]
     pub fn key_may_match(&self, key: &[u8]) -> bool {
@@ -112,7 +113,8 @@ impl<P: FilterPolicy> AtomicBloomFilter<P> {
     }
 
     /// Does what [`key_may_match`](Self::key_may_match) does, for a key that is also looked up in
-    /// tables.
+    /// tables. If a policy with this policy's name made the `FilterKey`, its hash is not computed
+    /// again.
     #[inline]
     #[must_use]
     pub fn may_match(&self, key: &FilterKey) -> bool {
@@ -139,8 +141,8 @@ impl<P: FilterPolicy> AtomicBloomFilter<P> {
         BloomFilterShape { num_bytes: self.bytes.len() - 1, num_probes: self.prepared.num_probes }
     }
 
-    /// Returns the share of bits that are set, from 0 to 1. Inserts during the call may or may not
-    /// count.
+    /// Returns the share of bits that are set, from 0 to 1, in time linear in the filter's length.
+    /// Inserts during the call may or may not count.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
         let bits = &self.bytes[..self.bytes.len() - 1];

@@ -38,7 +38,7 @@ use crate::{BloomHash, FilterPolicy, HashPolicy, bloom_hash};
 pub struct BloomFilterPolicy {
     millibits_per_key: u32,
     is_tuned: bool,
-    /// A filter of a key or more is sized for at least so many keys.
+    /// A filter of one key or more is sized for at least so many keys.
     min_keys: usize,
     name: &'static str,
 }
@@ -191,9 +191,9 @@ impl BloomFilterPolicy {
     ///
     /// # Panics
     ///
-    /// With "capacity overflow" if the counted keys times the bits per key exceed a `usize`, even
-    /// though a tuned filter would be shorter. With 10 bits per key on 32-bit platforms, that is
-    /// from 429,496,730 keys on.
+    /// With "capacity overflow" if the counted keys times the bits per key exceed a `usize`, or times
+    /// the thousandths of bits a `u64`, even though a tuned filter would be shorter. With 10 bits per
+    /// key on 32-bit platforms, that is from 429,496,730 keys on.
     #[doc(alias("size", "capacity"))]
     #[must_use]
     pub fn shape(&self, num_keys: usize) -> BloomFilterShape {

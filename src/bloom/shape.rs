@@ -67,7 +67,7 @@ impl BloomFilterShape {
         self.num_bytes + 1
     }
 
-    /// Returns the number of bits, a multiple of 8.
+    /// Returns the number of bits, a multiple of 8, or `u64::MAX` if there are more.
     #[must_use]
     pub const fn num_bits(&self) -> u64 {
         // No filter has so many bits, but `new` takes any length.

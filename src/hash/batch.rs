@@ -2,7 +2,7 @@
 //!
 //! Each step of a hash needs the step before, so a processor is only busy with several keys side by
 //! side. Keys of one length are hashed in step. Other keys are hashed one by one, and the processor
-//! overlaps them, because little branches on what follows their last whole 8 bytes.
+//! overlaps them, because few branches depend on what follows their last whole 8 bytes.
 
 use core::hint::black_box;
 
