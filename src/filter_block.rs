@@ -103,8 +103,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - **Range.** Filters have 2,000 keys or more on average, or a table has one filter. Some keys
     ///   have equal hashes, which no filter can tell apart. So if more than 1 in 128 of any 2,000
     ///   successive keys share a filter with another key of their hash, the range becomes shorter,
-    ///   until it parts them. It stays longer than LevelDB's if most ranges would be empty, 63 for
-    ///   each with a filter.
+    ///   until it parts them. It stays longer than LevelDB's only if more than 63 ranges would be
+    ///   empty for each that has a filter.
     /// - **Room.** A filter of few keys is as long as a filter of eight times as many, but of at least
     ///   40 and at most 2,000, because short filters match most keys that count up. If the table has
     ///   several filters, their room takes at most what LevelDB's additional offsets would, at 10
@@ -121,6 +121,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// those between have the hashes of present keys, and 2 to 26% of them matched when measured.
     /// [Another hash](crate::recipes::own_hashes#other-hashes) mends that. If a policy gives many keys
     /// one hash, and these do not follow each other, choose a [range](Self::with_base_lg) yourself.
+    /// With large values, several versions of a key, or few bits per key, LevelDB's filters have more
+    /// bits than asked for, and match fewer random keys than these, until you [ask for
+    /// more](crate::recipes::bits_per_key).
     ///
     /// Until `finish`, a table takes 4 bytes of memory per key and 24 per data block, or three times
     /// as much while the vectors grow; `finish` takes up to 32 more per key of the fullest filter. A
