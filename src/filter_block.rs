@@ -381,6 +381,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     fn generate_filter(&mut self, keys: Range<usize>, room: Option<usize>) {
         let offset = self.next_offset();
         self.keys.create_filter(&self.policy, keys, room, &mut self.filter);
+        if self.result.is_empty() {
+            // Without a copy, because a table may have only one, large filter.
+            mem::swap(&mut self.result, &mut self.filter);
+        }
         self.result.append(&mut self.filter);
         self.filter_offsets.push(offset);
     }
