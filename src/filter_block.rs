@@ -26,8 +26,8 @@ use crate::{BloomFilterPolicy, FilterPolicy};
 /// behind its trailer. If the last data block is long, this adds empty filters at the end. Lookups
 /// in data blocks give the same answers either way.
 ///
-/// If writing a table fails halfway, call [`clear`](Self::clear). Otherwise the table's keys end up
-/// in the next table. After a panic keys may be missing, so every method but `clear` and `policy`
+/// If writing a table fails halfway, call [`clear`](Self::clear), and begin it anew with its first
+/// `start_block`. Otherwise the table's keys end up in the next table. After a panic keys may be missing, so every method but `clear` and `policy`
 /// panics until the builder is cleared. Until a filter is built, the builder keeps a hash of 4 bytes
 /// per key, or the key itself if the policy has no [hashes](FilterPolicy::by_hash).
 ///
@@ -312,7 +312,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// let policy = BloomFilterPolicy::new(10).tuned();
     /// let mut builder = FilterBlockBuilder::with_long_ranges(policy);
     /// builder.add_key(b"pear");
-    /// let block = builder.finish(); // to be followed by its trailer in the file
+    /// let block = builder.finish(); // stored uncompressed, and followed by its trailer
     /// let metaindex_key = format!("filter.{}", policy.name());
     /// assert_eq!(metaindex_key, "filter.leveldb.BuiltinBloomFilter2");
     /// assert_eq!(builder.finish().len(), 5); // the next table has no keys

@@ -207,7 +207,8 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> BloomFilter<B> {
     }
 
     /// Adds all keys of `other`, in time linear in the filter's length. Give both filters a shape for
-    /// the keys of both, or the union is overfull.
+    /// the keys of both, or the union is overfull. The keys of both must have one hash, which the
+    /// bytes do not tell.
     ///
     /// ```
     /// use leveldb_filter::{BloomFilter, BloomFilterPolicy};
