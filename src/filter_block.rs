@@ -27,9 +27,10 @@ use crate::{BloomFilterPolicy, FilterPolicy};
 /// in data blocks give the same answers either way.
 ///
 /// If writing a table fails halfway, call [`clear`](Self::clear), and begin it anew with its first
-/// `start_block`. Otherwise the table's keys end up in the next table. After a panic keys may be missing, so every method but `clear` and `policy`
-/// panics until the builder is cleared. Until a filter is built, the builder keeps a hash of 4 bytes
-/// per key, or the key itself if the policy has no [hashes](FilterPolicy::by_hash).
+/// `start_block`. Otherwise the table's keys end up in the next table. After a panic keys may be
+/// missing, so every method but `clear` and `policy` panics until the builder is cleared. Until a
+/// filter is built, the builder keeps a hash of 4 bytes per key, or the key itself if the policy has
+/// no [hashes](FilterPolicy::by_hash).
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -103,8 +104,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - **Range.** Filters have 2,000 keys or more on average, or a table has one filter. Some keys
     ///   have equal hashes, which no filter can tell apart. So if more than 1 in 128 of any 2,000
     ///   successive keys share a filter with another key of their hash, the range becomes shorter,
-    ///   until it parts them. It stays longer than LevelDB's only if more than 63 ranges would be
-    ///   empty for each that has a filter.
+    ///   until it parts them. It stays longer than that only if 63 ranges or more would be empty for
+    ///   each that has a filter.
     /// - **Room.** A filter of few keys is as long as a filter of eight times as many, but of at least
     ///   40 and at most 2,000, because short filters match most keys that count up. If the table has
     ///   several filters, their room takes at most what LevelDB's additional offsets would, at 10

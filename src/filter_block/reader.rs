@@ -21,9 +21,9 @@ use crate::{BloomFilterPolicy, BloomHash, FilterKey, FilterPolicy, HashPolicy};
 /// **Verify the block's checksum first**, which LevelDB does only under `paranoid_checks`. A
 /// corrupt filter may reject keys that it contains. If the checksum is wrong, pass `Vec::new()` as
 /// the block, which rejects no key. Readers never panic, overflow or allocate on any bytes. If the
-/// block or a filter's offsets are malformed, lookups answer `true`. LevelDB differs in two cases. With a
-/// `base_lg` of 64 or more its behaviour is undefined. If a filter's two offsets are equal but lie
-/// beyond the filters, it answers `false`.
+/// block or a filter's offsets are malformed, lookups answer `true`. LevelDB differs in two cases.
+/// With a `base_lg` of 64 or more its behaviour is undefined. If a filter's two offsets are equal but
+/// lie beyond the filters, it answers `false`.
 ///
 /// ```
 /// use leveldb_filter::{BloomFilterPolicy, FilterBlockReader};
